@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/lookup_pool.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+namespace {
+
+// Long enough for the next page's names, short enough that a quiet program has no threads.
+constexpr std::chrono::seconds idle_time(10);
+
+/// Blocks all signals: a thread inherits the mask of its maker, and signals are for the program's
+/// own threads.
+class SignalsBlocked {
+public:
+    SignalsBlocked() noexcept {
+        ::sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+private:
+    ::sigset_t before_;
+};
+
+}  // namespace
+
+void LookupPool::submit(Job job) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (jobs_.size() >= Resolver::max_waiting) {
+        throw std::system_error(EAGAIN, std::system_category(),
+                                "resolve " + job.host + ": too many names wait to be looked up");
+    }
+    jobs_.push_back(std::move(job));
+    if (jobs_.size() <= idle_) {
+        wake_.notify_one();
+        return;
+    }
+    if (threads_ >= Resolver::max_threads) return;
+    try {
+        start_thread();
+    } catch (const std::system_error& error) {
+        if (threads_ != 0) return;  // those there are will come to it
+        const std::string host = jobs_.back().host;
+        jobs_.pop_back();
+        throw std::system_error(error.code(), "resolve " + host + ": no thread can be started");
+    }
+}
+
+void LookupPool::start_thread() {
+    const SignalsBlocked blocked;
+    const std::shared_ptr<LookupPool> self = shared_from_this();
+    std::thread([self] { self->work(); }).detach();
+    ++threads_;
+}
+
+bool LookupPool::withdraw(const std::string& host) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [&](const Job& waiting) { return waiting.host == host; });
+    if (job == jobs_.end()) return false;
+    jobs_.erase(job);
+    return true;
+}
+
+void LookupPool::close() noexcept {
+    std::deque<Job> dropped;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    dropped.swap(jobs_);
+    closed_ = true;
+    wake_.notify_all();
+}
+
+void LookupPool::work() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!closed_) {
+        if (jobs_.empty()) {
+            ++idle_;
+            const bool called =
+                wake_.wait_for(lock, idle_time, [this] { return closed_ || !jobs_.empty(); });
+            --idle_;
+            if (!called) break;
+            continue;
+        }
+        Job job = std::move(jobs_.front());
+        jobs_.pop_front();
+        lock.unlock();
+        run(job);
+        job = Job();  // what it refers to may be destroyed now: not under the lock
+        lock.lock();
+    }
+    --threads_;
+}
+
+void LookupPool::run(Job& job) {
+    LookupAnswer answer;
+    try {
+        answer.found = (*job.lookup)(job.host);
+        if (answer.found.empty()) {
+            throw ResolveError(job.host, std::make_error_code(std::errc::address_not_available));
+        }
+    } catch (...) {
+        // Kept, and handed over by move outside of this clause: the exception must be destroyed on
+        // one thread only.
+        answer.error = std::current_exception();
+    }
+    job.deliver(job.host, std::move(answer));
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

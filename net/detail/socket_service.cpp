@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/socket_service.hpp>
+
+#include <string>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+constexpr std::size_t SocketService::buffer_size;
+
+SocketService::SocketService(EventLoop&)
+    // A loop belongs to one thread, and so do its sockets: Asio need not lock.
+    : context(std::make_shared<boost::asio::io_context>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE)),
+      buffer(new char[buffer_size]) {}
+
+std::system_error socket_error(int code, const char* step, const Endpoint& address) {
+    return std::system_error(code, std::system_category(),
+                             std::string(step) + ' ' + address.str());
+}
+
+StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {
+    return StreamProtocol::endpoint(endpoint.data(), endpoint.size());
+}
+
+Endpoint from_asio(const StreamProtocol::endpoint& endpoint) {
+    return Endpoint::from_sockaddr(endpoint.data(), endpoint.size());
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

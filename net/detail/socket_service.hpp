@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_SOCKET_SERVICE_HPP
+#define REACTOR_NET_DETAIL_SOCKET_SERVICE_HPP
+
+#include <net/endpoint.hpp>
+#include <reactor/event_loop.hpp>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/generic/basic_endpoint.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <system_error>
+
+#include <sys/socket.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+/// Asio's view of a stream socket of any family. Asio's own protocols open sockets that a program
+/// started in the meantime inherits; the two flags ride on the type that it hands to socket().
+class StreamProtocol {
+public:
+    using endpoint = boost::asio::generic::basic_endpoint<StreamProtocol>;
+    using socket = boost::asio::basic_stream_socket<StreamProtocol>;
+
+    explicit StreamProtocol(int family, int protocol = 0) noexcept
+        : family_(family), protocol_(protocol) {}
+
+    int type() const noexcept { return SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK; }
+    int protocol() const noexcept { return protocol_; }
+    int family() const noexcept { return family_; }
+
+private:
+    int family_;
+    int protocol_;
+};
+
+using AsioSocket =
+    boost::asio::basic_stream_socket<StreamProtocol, boost::asio::io_context::executor_type>;
+using AsioAcceptor =
+    boost::asio::basic_socket_acceptor<StreamProtocol, boost::asio::io_context::executor_type>;
+
+/// What the sockets of one loop share; a service of the loop.
+///
+/// The io_context is there because Asio's socket objects want one, and never runs: waiting is the
+/// loop's. A Socket may outlive its loop's services, so each keeps a share of it.
+class SocketService {
+public:
+    explicit SocketService(EventLoop& loop);
+
+    std::shared_ptr<boost::asio::io_context> context;
+
+    /// Every read goes through it: a buffer per socket would cost memory for each idle one, and
+    /// its cache lines for each busy one.
+    static constexpr std::size_t buffer_size = 64 * 1024;
+    std::unique_ptr<char[]> buffer;
+};
+
+/// "connect to 127.0.0.1:9: Connection refused".
+std::system_error socket_error(int code, const char* step, const Endpoint& address);
+inline std::system_error socket_error(const boost::system::error_code& code, const char* step,
+                                      const Endpoint& address) {
+    return detail::socket_error(code.value(), step, address);
+}
+
+StreamProtocol::endpoint to_asio(const Endpoint& endpoint);
+Endpoint from_asio(const StreamProtocol::endpoint& endpoint);
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_CLOCK_HPP
+#define REACTOR_CLOCK_HPP
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace reactor {
+
+/// Lengths of time and points of the steady clock, in whole nanoseconds. A test's clock gives
+/// points of the same type, so that code under test need not know which clock it has.
+using Duration = std::chrono::nanoseconds;
+using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+
+/// No limit, and the deadline that never comes.
+constexpr Duration forever() noexcept { return (Duration::max)(); }
+constexpr TimePoint never() noexcept { return (TimePoint::max)(); }
+
+/// Where a loop reads the time. A loop borrows its clock, which must outlive it; now() is called
+/// from any thread. Replaced by tests (testing.hpp); asyncio: loop.time().
+class Clock {
+public:
+    virtual ~Clock();
+    /// Never goes back, on one thread and from one thread to another.
+    virtual TimePoint now() const noexcept = 0;
+
+    /// std::chrono::steady_clock, of which there is one.
+    static const Clock& steady() noexcept;
+};
+
+/// Any duration as nanoseconds: what is beyond their range (292 years) becomes the range's end, so
+/// that an infinite delay is `forever()`; a fraction of a nanosecond is rounded up, since a timer
+/// may be late but never early. Throws std::invalid_argument for NaN.
+template <class Rep, class Period>
+Duration saturated(std::chrono::duration<Rep, Period> length);
+
+/// `from + length`, ending at never() and at the clock's first instant instead of overflowing.
+inline TimePoint deadline_after(TimePoint from, Duration length) noexcept {
+    const Duration since = from.time_since_epoch();
+    if (length >= Duration::zero()) {
+        return since >= Duration::zero() && length >= (Duration::max)() - since ? never()
+                                                                                : from + length;
+    }
+    const bool below = since < Duration::zero() && length < (Duration::min)() - since;
+    return below ? (TimePoint::min)() : from + length;
+}
+
+namespace detail {
+
+[[noreturn]] void throw_nan_delay();
+
+template <class Rep, class Period>
+Duration saturated(std::chrono::duration<Rep, Period> length, std::true_type /*floating*/) {
+    // long double has 64 bits of mantissa on x86 and 53 at the least: the comparison below is made
+    // before the conversion, because a conversion out of range is undefined.
+    using Ratio = std::ratio_divide<Period, std::nano>;
+    const long double ns =
+        std::ceil(static_cast<long double>(length.count()) * static_cast<long double>(Ratio::num) /
+                  static_cast<long double>(Ratio::den));
+    if (std::isnan(ns)) throw_nan_delay();
+    constexpr long double limit = 9223372036854775807.0L;
+    if (ns >= limit) return (Duration::max)();
+    if (ns <= -limit) return (Duration::min)();
+    return Duration(static_cast<Duration::rep>(ns));
+}
+
+template <class Rep, class Period>
+Duration saturated(std::chrono::duration<Rep, Period> length, std::false_type /*integral*/) {
+    using std::chrono::duration_cast;
+    // In 64 signed bits whatever was given: a narrow or an unsigned type cannot express the limits.
+    using Wide = std::chrono::duration<std::intmax_t, Period>;
+    constexpr std::intmax_t most = (std::numeric_limits<std::intmax_t>::max)();
+    const bool beyond = length.count() > Rep() && static_cast<std::uintmax_t>(length.count()) >
+                                                      static_cast<std::uintmax_t>(most);
+    const Wide wide(beyond ? most : static_cast<std::intmax_t>(length.count()));
+    // Compare in the coarser unit of the two, where nothing overflows.
+    using Ratio = std::ratio_divide<Period, std::nano>;
+    if (Ratio::num > Ratio::den) {
+        if (wide > duration_cast<Wide>((Duration::max)())) return (Duration::max)();
+        if (wide < duration_cast<Wide>((Duration::min)())) return (Duration::min)();
+        return duration_cast<Duration>(wide);
+    }
+    const Duration cut = duration_cast<Duration>(wide);
+    return cut < wide ? cut + Duration(1) : cut;
+}
+
+}  // namespace detail
+
+template <class Rep, class Period>
+Duration saturated(std::chrono::duration<Rep, Period> length) {
+    return detail::saturated(length,
+                             std::integral_constant<bool, std::is_floating_point<Rep>::value>());
+}
+
+inline Duration saturated(Duration length) noexcept { return length; }
+
+}  // namespace reactor
+
+#endif

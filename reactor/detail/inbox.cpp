@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/inbox.hpp>
+#include <reactor/report.hpp>
+
+#include <system_error>
+#include <utility>
+
+namespace reactor {
+namespace detail {
+
+namespace {
+
+const char* const not_woken =
+    "the event loop sleeps and cannot be woken: somebody closed its wake-up descriptor, or a "
+    "sandbox forbids to write to it";
+
+}  // namespace
+
+// The hand-shake with a loop that goes to sleep, each side one store and then one load, both
+// sequentially consistent: either the poster sees `sleeping_` and writes to the kernel, or the loop
+// sees `has_posts_` and does not sleep. Neither can miss the other.
+
+bool Inbox::post(Post&& post) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return false;
+    posts_.push_back(std::move(post));
+    has_posts_.store(true, std::memory_order_seq_cst);
+    if (!notify_if_sleeping()) {
+        // The callback will run when the loop comes round by itself: loud, since that may be never.
+        // (The wake-up leaves errno alone, for the sake of signal handlers: the cause is not
+        // known.)
+        throw std::system_error(std::make_error_code(std::errc::io_error), not_woken);
+    }
+    return true;
+}
+
+void Inbox::wake() noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return;
+    has_posts_.store(true, std::memory_order_seq_cst);
+    if (!notify_if_sleeping()) log_to_standard_error(LogLevel::error, not_woken);
+}
+
+bool Inbox::notify_if_sleeping() {
+    // Only the first one after the loop fell asleep writes. The mutex is held, so that the
+    // descriptor cannot be closed, and its number reused, in between.
+    if (!sleeping_.load(std::memory_order_seq_cst)) return true;
+    sleeping_.store(false, std::memory_order_relaxed);
+    return wakeup_->notify();
+}
+
+bool Inbox::fall_asleep() noexcept {
+    sleeping_.store(true, std::memory_order_seq_cst);
+    if (!has_posts_.load(std::memory_order_seq_cst)) return true;
+    sleeping_.store(false, std::memory_order_relaxed);
+    return false;
+}
+
+std::size_t Inbox::count() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return posts_.size();
+}
+
+void Inbox::take(std::vector<Post>& empty) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    posts_.swap(empty);
+    has_posts_.store(false, std::memory_order_relaxed);
+}
+
+std::vector<Post> Inbox::close() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    sleeping_.store(false, std::memory_order_relaxed);
+    wakeup_.reset();
+    has_posts_.store(false, std::memory_order_relaxed);
+    std::vector<Post> rest;
+    rest.swap(posts_);
+    return rest;
+}
+
+}  // namespace detail
+}  // namespace reactor

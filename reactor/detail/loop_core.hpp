@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_DETAIL_LOOP_CORE_HPP
+#define REACTOR_DETAIL_LOOP_CORE_HPP
+
+#include <reactor/clock.hpp>
+#include <reactor/detail/node.hpp>
+#include <reactor/detail/pool.hpp>
+#include <reactor/detail/thread_mark.hpp>
+#include <reactor/timer_queue.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace reactor {
+
+class EventLoop;
+class Options;
+class Report;
+
+namespace detail {
+
+class Inbox;
+struct HandleAccess;
+struct PromiseState;
+struct TaskCore;
+
+/// What handles and promises know of their loop: the ready queue, the nodes, the timers, the lists
+/// of promises. Counted by the nodes and promise states that are out, and freed by the last of
+/// them, so that a Handle or a Promise may outlive the loop. Everything but the atomics belongs to
+/// the loop's thread.
+class LoopCore {
+public:
+    LoopCore(const Clock& c, std::shared_ptr<Inbox> i)
+        : clock(&c), inbox(std::move(i)), thread(thread_mark()) {}
+    LoopCore(const LoopCore&) = delete;
+    LoopCore& operator=(const LoopCore&) = delete;
+
+    // ---- who may call ----
+
+    bool on_thread() const noexcept {
+        return thread.load(std::memory_order_relaxed) == thread_mark();
+    }
+    /// Throws StateError, naming `call`, on a closed loop and on a thread that may not call now.
+    void check(const char* call) const {
+        if (!on_thread() || closed.load(std::memory_order_relaxed)) refuse(call);
+    }
+    /// The thread half of check(): for calls that a closed loop answers.
+    void check_thread(const char* call) const {
+        if (!on_thread()) refuse_thread(call);
+    }
+
+    /// For what must not throw: says so on standard error and terminates on a wrong thread.
+    void require_thread(const char* what) const noexcept {
+        if (!on_thread() && running.load(std::memory_order_acquire)) {
+            terminate_on_wrong_thread(what);
+        }
+    }
+
+    // ---- nodes ----
+
+    /// A node with one reference, the caller's.
+    Node* take(NodeKind kind) {
+        Node* const node = ::new (pool.get(sizeof(Node))) Node;
+        node->core = this;
+        node->kind = kind;
+        node->references = 1;
+        ++live;
+        return node;
+    }
+    TimerNode* take_timer() {
+        TimerNode* const node = timers.take();  // which counts it
+        node->core = this;
+        return node;
+    }
+    void release(Node* node) noexcept {
+        if (--node->references == 0) dispose(node);
+    }
+    /// Appends to the ready queue, which takes over the caller's reference.
+    void push(Node* node) noexcept {
+        node->next = nullptr;
+        *tail = node;
+        tail = &node->next;
+        ++ready;
+    }
+    /// The next node of the ready queue, null if there is none; the reference is the caller's.
+    Node* pop() noexcept {
+        Node* const node = head;
+        if (!node) return nullptr;
+        head = node->next;
+        if (!head) tail = &head;
+        node->next = nullptr;
+        --ready;
+        return node;
+    }
+    /// Puts a callable into a fresh node, which is given back if its construction throws.
+    template <class B, class N, class... A>
+    N* fill(N* node, A&&... arguments) {
+        NodeGuard guard{*this, node};
+        node->ops = Stored<B>::make(node->storage, std::forward<A>(arguments)...);
+        guard.node = nullptr;
+        return node;
+    }
+    /// Notes in `node` the context to run in: the options' own, else a snapshot of the current one.
+    void set_context(Node* node, const Options* options);
+    /// A copy of the same, for a post to another thread.
+    static ContextMapPtr context_for_post(const Options& options);
+    /// Law 3: true if it will never run.
+    static bool cancel(Node* node) noexcept;
+    /// Destroys the callable of a node that must not run any more.
+    static void kill(Node* node) noexcept;
+
+    // ---- what the floors above add ----
+
+    /// The callable of a reader or writer was cancelled: takes its interest out of the selector.
+    virtual void forget_watch(Node& node) noexcept = 0;
+    /// Hands a report to the loop's exception handler, after the loop's end to standard error.
+    virtual void report(const Report& report) noexcept = 0;
+
+    // ---- the count that keeps the core ----
+
+    void retain() noexcept {
+        if (gone) {
+            live_after.fetch_add(1, std::memory_order_relaxed);
+        } else {
+            ++live;
+        }
+    }
+    void forget() noexcept {
+        if (gone) {
+            forget_after_end();
+        } else {
+            --live;
+        }
+    }
+    /// The loop object ends: the core is freed here, or by the last node or state to go.
+    void end() noexcept;
+
+    EventLoop* loop = nullptr;  // null once the loop object is gone
+    const Clock* clock;
+    const std::shared_ptr<Inbox> inbox;  // where other threads leave what they post and hand back
+    std::atomic<const void*> thread;  // whose the loop is; the last one that ran it, else its maker
+    std::atomic<bool> running{false};
+    std::atomic<bool> closed{false};
+    bool gone = false;
+    bool debug = false;
+
+    Node* head = nullptr;  // ready queue
+    Node** tail = &head;
+    std::size_t ready = 0;
+    Node* current = nullptr;  // the node that runs now
+
+    Pool pool;
+    TimerQueue timers;
+    std::uint32_t next_key = 1;  // of done callbacks
+
+    // Promises (detail/promise_state.hpp): pending ones; those whose last reference went on another
+    // thread; those whose last reference went while another one was being destroyed.
+    PromiseState* pending = nullptr;
+    std::atomic<PromiseState*> dropped{nullptr};
+    PromiseState* doomed = nullptr;
+    bool reaping = false;
+    TaskCore* current_task = nullptr;  // whose step runs now
+    std::uint64_t next_task = 1;       // the number in the next task's default name
+
+    /// Drops the callbacks of every pending promise, which may be in cycles with what they
+    /// captured.
+    void abandon_promises() noexcept;
+    /// Destroys the states whose last reference went on another thread.
+    void drain_dropped() noexcept;
+    /// Who drops the last reference of a state from here on destroys it himself.
+    void stop_hand_backs() noexcept;
+
+    std::size_t live = 0;  // nodes and states out, without the timers, which their queue counts
+    std::atomic<std::size_t> live_after{0};  // all of them, once the loop object is gone
+
+protected:
+    virtual ~LoopCore();
+
+private:
+    struct NodeGuard {
+        LoopCore& core;
+        Node* node;
+        ~NodeGuard() {
+            if (node) core.release(node);
+        }
+    };
+
+    void dispose(Node* node) noexcept;
+    void forget_after_end() noexcept;
+    [[noreturn]] static void refuse_closed(const char* call);
+    void refuse(const char* call) const;
+    void refuse_thread(const char* call) const;
+    [[noreturn]] static void terminate_on_wrong_thread(const char* what) noexcept;
+};
+
+}  // namespace detail
+}  // namespace reactor
+
+#endif

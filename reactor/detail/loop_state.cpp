@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/loop_state.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <cxxabi.h>
+
+namespace reactor {
+namespace detail {
+
+namespace {
+
+// asyncio's default (base_events.py): what blocks a loop for longer is felt by its users.
+constexpr Duration default_slow_callback_duration = std::chrono::milliseconds(100);
+
+// asyncio's MAXIMUM_SELECT_TIMEOUT: a day, which every system call can express.
+constexpr Duration longest_wait = std::chrono::hours(24);
+
+}  // namespace
+
+LoopState::LoopState(EventLoop& facade, std::unique_ptr<Selector> selector, const Clock& c)
+    : LoopCore(c, std::make_shared<Inbox>()),
+      watches(*this, std::move(selector), inbox->wakeup()->fd()),
+      slow_callback_duration(default_slow_callback_duration) {
+    loop = &facade;
+}
+
+// ---- one iteration --------------------------------------------------------------------------
+
+void LoopState::run_once(Duration max_wait) {
+    watches.flush();
+    poll(time_to_wait(max_wait));
+    collect();
+    run_batch();
+}
+
+Duration LoopState::time_to_wait(Duration max_wait) {
+    const TimePoint deadline = timers.next_deadline();  // removes cancelled heads
+    if (ready != 0 || stopping || max_wait <= Duration::zero() || has_posts()) {
+        return Duration::zero();
+    }
+    if (deadline == never()) return max_wait;
+    const TimePoint now = clock->now();
+    if (deadline <= now) return Duration::zero();
+    // A deadline so far off that the difference overflows is beyond the longest wait as well.
+    const bool far = deadline_after(now, longest_wait) <= deadline;
+    return std::min(max_wait, far ? longest_wait : deadline - now);
+}
+
+void LoopState::poll(Duration timeout) {
+    if (timeout > Duration::zero() && !inbox->fall_asleep()) timeout = Duration::zero();
+    struct Awake {
+        Inbox& inbox;
+        ~Awake() { inbox.wake_up(); }
+    } awake{*inbox};
+    watches.wait(timeout);
+}
+
+void LoopState::collect() {
+    // The order of law 1: what was queued is queued already; then posts, descriptors, due timers.
+    if (has_posts()) take_posts();
+    if (stop_requested.load(std::memory_order_relaxed) &&
+        stop_requested.exchange(false, std::memory_order_acquire)) {
+        stopping = true;
+    }
+    drain_dropped();
+    if (watches.dispatch()) inbox->wakeup()->drain();
+    if (!timers.empty()) {
+        const TimePoint now = clock->now();
+        while (TimerNode* const timer = timers.pop_due(now)) {
+            if (timer->queued) {
+                // Rescheduled while it was in a batch that a LoopExit cut short: it still waits
+                // there, and runs there now that it is due again.
+                release(timer);
+            } else {
+                timer->queued = true;
+                push(timer);
+            }
+        }
+    }
+}
+
+void LoopState::run_batch() {
+    ContextCell cell;
+    ContextCell*& slot = current_context_slot();
+    struct Restore {
+        ContextCell*& slot;
+        ContextCell* before;
+        ~Restore() { slot = before; }
+    } restore{slot, slot};
+    slot = &cell;
+    // Exactly what is ready now: what these callbacks queue belongs to the next iteration.
+    for (std::size_t left = ready; left != 0; --left) run(pop(), cell, slot);
+}
+
+// ---- one callback ---------------------------------------------------------------------------
+
+/// The state of a node around its call, restored however the call ends.
+class LoopState::Turn {
+public:
+    Turn(LoopState& state, Node* node, ContextCell& cell, ContextCell*& slot) noexcept
+        : state_(state), node_(node), cell_(cell), slot_(slot) {
+        node->running = true;
+        state.current = node;
+        if (!node->context) return;
+        if (node->explicit_context) {
+            ContextCell* const own = static_cast<ContextCell*>(node->context);
+            own->entered = true;
+            slot_ = own;
+        } else {
+            // The snapshot moves to where set() works on it; a watch gets it back, changed.
+            cell_.map = ContextMapPtr::adopt(static_cast<ContextMap*>(node->context));
+            node->context = nullptr;
+        }
+    }
+
+    ~Turn() {
+        node_->running = false;
+        state_.current = nullptr;
+        const bool again = node_->repeating && !node_->cancelled;
+        if (node_->explicit_context && node_->context) {
+            static_cast<ContextCell*>(node_->context)->entered = false;
+            slot_ = &cell_;
+        } else if (cell_.map && again) {
+            node_->context = cell_.map.release();
+        }
+        if (again) {
+            if (node_->kind == NodeKind::timer) state_.rearm(static_cast<TimerNode*>(node_));
+        } else {
+            node_->drop_callable();
+        }
+        if (cell_.map) cell_.map = nullptr;
+        state_.release(node_);
+    }
+
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    LoopState& state_;
+    Node* node_;
+    ContextCell& cell_;
+    ContextCell*& slot_;
+};
+
+void LoopState::run(Node* node, ContextCell& cell, ContextCell*& slot) {
+    node->queued = false;
+    // Cancelled since it was queued, or a timer that was given a new deadline since it was due.
+    if (!node->ops || (node->kind == NodeKind::timer && static_cast<TimerNode*>(node)->in_heap)) {
+        release(node);
+        return;
+    }
+    const bool blocked = node->explicit_context && node->context &&
+                         static_cast<ContextCell*>(node->context)->entered;
+    if (blocked) {
+        // The loop itself runs inside Context::run() of that very context.
+        {
+            Report report("Callback not run: its context is entered already");
+            report.handle = HandleAccess::handle(node);
+            this->report(report);
+        }
+        // The handler of the report may have cancelled or rescheduled it.
+        TimerNode* const timer =
+            node->kind == NodeKind::timer ? static_cast<TimerNode*>(node) : nullptr;
+        const bool again = node->repeating && !node->cancelled;
+        if (timer && again) rearm(timer);
+        if (!again && !(timer && timer->in_heap)) node->drop_callable();
+        release(node);
+        return;
+    }
+    const Turn turn(*this, node, cell, slot);
+    if (!debug) {
+        invoke(node);
+        return;
+    }
+    const TimePoint begin = clock->now();
+    const std::string name = node->name();
+    invoke(node);
+    const Duration took = clock->now() - begin;
+    if (took >= slow_callback_duration) {
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, "%.3f", std::chrono::duration<double>(took).count());
+        log(LogLevel::warning, "Executing " + name + " took " + seconds + " seconds");
+    }
+}
+
+void LoopState::invoke(Node* node) {
+    try {
+        node->ops->invoke(node->storage);
+    } catch (const LoopExit&) {
+        throw;
+    } catch (const abi::__forced_unwind&) {
+        throw;  // pthread_cancel(): swallowing it would abort the process
+    } catch (...) {
+        report_current_exception(node);
+    }
+}
+
+void LoopState::report_current_exception(Node* node) {
+    try {
+        Report report(std::string("Exception in callback ") + node->name(),
+                      std::current_exception());
+        report.handle = HandleAccess::handle(node);
+        loop->call_exception_handler(report);
+    } catch (const LoopExit&) {
+        throw;
+    } catch (const abi::__forced_unwind&) {
+        throw;
+    } catch (...) {
+        // Out of memory while reporting: the batch goes on all the same.
+        log_to_standard_error(LogLevel::error, "Exception in callback, and no memory to report it");
+    }
+}
+
+void LoopState::rearm(TimerNode* timer) noexcept {
+    if (timer->in_heap) return;  // its callback has rescheduled it
+    const Duration period = timer->period;
+    TimePoint next = deadline_after(timer->when, period);
+    const TimePoint now = clock->now();
+    if (next <= now) {
+        // Unsigned, since reschedule() may have put the grid's origin so far back that the
+        // difference is beyond what a signed one can hold.
+        const std::uint64_t step = static_cast<std::uint64_t>(period.count());
+        const std::uint64_t late = static_cast<std::uint64_t>(now.time_since_epoch().count()) -
+                                   static_cast<std::uint64_t>(next.time_since_epoch().count());
+        const std::uint64_t room = (std::numeric_limits<std::uint32_t>::max)() - timer->missed;
+        timer->missed += static_cast<std::uint32_t>(std::min(late / step + 1, room));
+        next = deadline_after(now, Duration(static_cast<Duration::rep>(step - late % step)));
+    }
+    try {
+        timers.arm(timer, next);
+    } catch (...) {
+        report(Report("A call_every() timer ends: no memory to arm it", std::current_exception()));
+    }
+}
+
+// ---- posts ----------------------------------------------------------------------------------
+
+void LoopState::push_callback(Callback& callback, ContextMapPtr context, const char* label) {
+    Node* const node = take(NodeKind::soon);
+    node->ops = callback.move_to(node->storage);
+    node->context = context.release();
+    node->label = label;
+    push(node);
+}
+
+void LoopState::take_posts() {
+    if (posts_.empty()) inbox->take(posts_);
+    std::size_t moved = 0;
+    try {
+        for (Post& post : posts_) {
+            push_callback(post.callback, std::move(post.context), post.label);
+            ++moved;
+        }
+    } catch (...) {
+        // Out of memory: what was not moved yet comes first the next time.
+        posts_.erase(posts_.begin(), posts_.begin() + static_cast<std::ptrdiff_t>(moved));
+        throw;
+    }
+    posts_.clear();
+}
+
+// ---- running, closing, reporting ------------------------------------------------------------
+
+void LoopState::report(const Report& report) noexcept {
+    try {
+        if (loop) {
+            loop->call_exception_handler(report);
+        } else {
+            log_to_standard_error(LogLevel::error, report.text());
+        }
+    } catch (...) {
+        log(LogLevel::error, "LoopExit thrown by the exception handler outside of a callback");
+    }
+}
+
+void LoopState::log(LogLevel level, const std::string& text) noexcept {
+    try {
+        if (sink) {
+            const LogSink now = sink;  // it may replace itself
+            now(level, text);
+            return;
+        }
+    } catch (...) {
+        // A sink that fails must not take the record with it.
+    }
+    log_to_standard_error(level, text);
+}
+
+void LoopState::close() noexcept {
+    closed.store(true, std::memory_order_release);
+    {
+        std::vector<Post> rest = inbox->close();
+        rest.clear();
+        posts_.clear();
+    }
+    while (Node* const node = pop()) {
+        node->drop_callable();
+        release(node);
+    }
+    while (Node* const timer = timers.pop_any()) {
+        timer->drop_callable();
+        release(timer);
+    }
+    // The epoll set goes before the descriptors of services do: none is closed while registered.
+    watches.close();
+    abandon_promises();
+    while (!services.empty()) {
+        const std::shared_ptr<void> last = std::move(services.back().object);
+        services.pop_back();
+    }
+    drain_dropped();
+}
+
+}  // namespace detail
+}  // namespace reactor

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_DETAIL_LOOP_STATE_HPP
+#define REACTOR_DETAIL_LOOP_STATE_HPP
+
+#include <reactor/detail/inbox.hpp>
+#include <reactor/detail/loop_core.hpp>
+#include <reactor/detail/watch_table.hpp>
+#include <reactor/event_loop.hpp>
+#include <reactor/report.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace reactor {
+namespace detail {
+
+/// What an EventLoop is made of, behind its header. Owned by the EventLoop, and counted as its
+/// LoopCore is.
+class LoopState final : public LoopCore {
+public:
+    LoopState(EventLoop& facade, std::unique_ptr<Selector> selector, const Clock& c);
+
+    // ---- one iteration ----
+
+    void run_once(Duration max_wait);
+
+    // ---- the rest of what the loop does ----
+
+    void close() noexcept;
+    void log(LogLevel level, const std::string& text) noexcept;
+    void report(const Report& report) noexcept override;
+    void forget_watch(Node& node) noexcept override { watches.forget(node); }
+
+    /// Moves into the queue what other threads have posted.
+    void take_posts();
+    std::size_t posted() const { return posts_.size() + inbox->count(); }
+    bool has_posts() const noexcept { return inbox->has_posts() || !posts_.empty(); }
+
+    /// Queues a callback that came from outside of call_soon().
+    void push_callback(Callback& callback, ContextMapPtr context, const char* label);
+
+    /// Marks the loop as running on this thread, as long as it lives.
+    class Running {
+    public:
+        Running(LoopState& state, const char* call);
+        ~Running();
+        Running(const Running&) = delete;
+        Running& operator=(const Running&) = delete;
+
+    private:
+        LoopState& state_;
+    };
+
+    struct Service {
+        const char* type;
+        std::shared_ptr<void> object;
+    };
+
+    WatchTable watches;
+    std::vector<Service> services;
+    ExceptionHandler exception_handler;
+    LogSink sink;
+    Duration slow_callback_duration;
+    bool stopping = false;
+    std::atomic<bool> stop_requested{false};
+
+private:
+    class Turn;
+
+    Duration time_to_wait(Duration max_wait);
+    void poll(Duration timeout);
+    void collect();
+    void run_batch();
+
+    void run(Node* node, ContextCell& cell, ContextCell*& slot);
+    void invoke(Node* node);
+    void report_current_exception(Node* node);
+    void rearm(TimerNode* timer) noexcept;
+
+    std::vector<Post> posts_;  // being moved into the queue
+};
+
+}  // namespace detail
+}  // namespace reactor
+
+#endif

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/inbox.hpp>
+#include <reactor/detail/promise_state.hpp>
+#include <reactor/report.hpp>
+
+#include <cxxabi.h>
+
+#include <memory>
+#include <vector>
+
+namespace reactor {
+namespace detail {
+
+namespace {
+
+// In place of a list: the loop is gone, nobody will look at it any more.
+PromiseState* ended_mark() noexcept {
+    static char mark;
+    return reinterpret_cast<PromiseState*>(&mark);
+}
+
+/// Kills the nodes of a list that nobody else can reach any more. What the captures' destructors do
+/// to the promise meets a whole list.
+void drop_nodes(Node* node) noexcept {
+    while (node) {
+        Node* const following = node->next;
+        LoopCore& core = *node->core;
+        node->next = nullptr;
+        node->cancelled = true;
+        node->drop_callable();
+        core.release(node);
+        node = following;
+    }
+}
+
+/// Leaves a state to the loop's thread, or says that there is none any more.
+bool hand_back(LoopCore& core, PromiseState* state) noexcept {
+    // The loop may end, and its core go, as soon as the state is in the list: what is needed after
+    // that is taken before it.
+    const std::shared_ptr<Inbox> inbox = core.inbox;
+    PromiseState* head = core.dropped.load(std::memory_order_acquire);
+    do {
+        if (head == ended_mark()) return false;
+        state->next_dead = head;
+    } while (!core.dropped.compare_exchange_weak(head, state, std::memory_order_acq_rel,
+                                                 std::memory_order_acquire));
+    if (!head) inbox->wake();
+    return true;
+}
+
+}  // namespace
+
+// Never one destruction inside another: a chain of 300,000 promises, each kept by the callback of
+// the one before, is destroyed with constant stack.
+void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
+    if (core.reaping) {
+        state->next_dead = core.doomed;
+        core.doomed = state;
+        return;
+    }
+    core.retain();  // the last state may otherwise take the core with it
+    core.reaping = true;
+    state->dispose();
+    while (PromiseState* const dead = core.doomed) {
+        core.doomed = dead->next_dead;
+        dead->dispose();
+    }
+    core.reaping = false;
+    core.forget();
+}
+
+PromiseState::PromiseState(LoopCore& c, const Here& here) noexcept
+    : core(&c),
+      count(c.running.load(std::memory_order_relaxed)),
+      status(PromiseStatus::pending),
+      retrieved(true),
+      taken(false),
+      is_task(false),
+      cancellation(false),
+      linked(false),
+      hollow(false),
+      spoke(false),
+      line(here.line()),
+      file(here.file()) {
+    c.retain();
+    if (c.closed.load(std::memory_order_relaxed)) return;  // no close() is to come that would look
+    linked = true;
+    next = c.pending;
+    if (next) next->previous = this;
+    c.pending = this;
+}
+
+void PromiseState::unlink() noexcept {
+    if (!linked) return;
+    linked = false;
+    (previous ? previous->next : core->pending) = next;
+    if (next) next->previous = previous;
+    previous = next = nullptr;
+}
+
+void PromiseState::refuse_second(const char* call) {
+    throw InvalidStateError(std::string(call) +
+                            ": the promise is done already: its outcome cannot change");
+}
+
+void PromiseState::refuse_taken(const char* call) {
+    throw InvalidStateError(std::string(call) +
+                            ": the value was moved out by take() or by a continuation");
+}
+
+void PromiseState::settle(PromiseStatus outcome) noexcept {
+    status = outcome;
+    const bool closed = core->closed.load(std::memory_order_relaxed);
+    // From here on each node owns a reference, which its callable gives back. Whose callable a
+    // Scope has destroyed goes now.
+    if (hollow) remove(0);
+    for (Node* node = first; node; node = node->next) keep();
+    // Still listed on a closed loop: close() goes through the list now and will come to this one.
+    // Dropping its callbacks here could break and settle the promises behind it, and so on, as deep
+    // as the chain is long.
+    if (closed && linked) return;
+    unlink();
+    Node* node = first;
+    first = last = nullptr;
+    if (closed) {
+        drop_nodes(node);
+        return;
+    }
+    while (node) {
+        Node* const following = node->next;
+        core->push(node);
+        node = following;
+    }
+}
+
+void PromiseState::fail(std::exception_ptr e) noexcept {
+    error = std::move(e);
+    retrieved = false;
+    settle(PromiseStatus::error);
+}
+
+void PromiseState::end_cancelled(std::exception_ptr e) noexcept {
+    error = std::move(e);
+    settle(PromiseStatus::cancelled);
+}
+
+void PromiseState::fail_cancelled(std::exception_ptr e) noexcept {
+    error = std::move(e);
+    cancellation = true;
+    settle(PromiseStatus::error);
+}
+
+void PromiseState::fail_like(PromiseState& from) noexcept {
+    if (from.status == PromiseStatus::cancelled || from.cancellation) {
+        end_cancelled(from.error);
+    } else {
+        from.retrieved = true;
+        fail(from.error);
+    }
+}
+
+void PromiseState::fail_by_current_exception() {
+    if (done()) throw;
+    try {
+        throw;
+    } catch (const CancelledError& e) {
+        end_cancelled(e.message().empty() ? nullptr : std::current_exception());
+    } catch (const LoopExit&) {
+        // The loop is left with it, so it has been heard.
+        fail(std::current_exception());
+        retrieved = true;
+        throw;
+#ifdef __GLIBCXX__
+    } catch (const abi::__forced_unwind&) {
+        throw;
+#endif
+    } catch (...) {
+        fail(std::current_exception());
+    }
+}
+
+bool PromiseState::cancel(const std::string& message) {
+    // Down first; then up again from the one that answered, telling each that passed the request
+    // on what became of it. All of them are kept: what one step does may drop the next.
+    struct Chain {
+        std::vector<PromiseState*> states;
+        ~Chain() {
+            for (PromiseState* state : states) drop(state);
+        }
+    } chain;
+    bool took = false;
+    PromiseState* at = this;
+    for (;;) {
+        PromiseState* const below = at->cancel_step(message, took);
+        if (!below) break;
+        below->keep();
+        chain.states.push_back(below);
+        at = below;
+    }
+    if (!took && !chain.states.empty()) {
+        // The nearest one above the refusal remembers it; those above that were heard through it.
+        const std::size_t passed = chain.states.size();
+        (passed == 1 ? this : chain.states[passed - 2])->cancel_refused(message);
+        took = true;
+    }
+    return took;
+}
+
+PromiseState* PromiseState::cancel_step(const std::string& message, bool& took) {
+    took = cancel_now(message);
+    return nullptr;
+}
+
+void PromiseState::cancel_refused(const std::string& message) { cancel_now(message); }
+
+bool PromiseState::cancel_now(const std::string& message) {
+    if (done()) return false;
+    end_cancelled(message.empty() ? nullptr : std::make_exception_ptr(CancelledError(message)));
+    return true;
+}
+
+std::exception_ptr PromiseState::failure(const char* call) {
+    switch (status) {
+        case PromiseStatus::pending:
+            throw InvalidStateError(std::string(call) +
+                                    ": the promise is not done: use add_done_callback(), then() "
+                                    "or run_until_complete()");
+        case PromiseStatus::value:
+            return nullptr;
+        case PromiseStatus::error:
+            retrieved = true;
+            return error;
+        case PromiseStatus::cancelled:
+            return error ? error : std::make_exception_ptr(CancelledError());
+    }
+    return nullptr;
+}
+
+void PromiseState::check_value(const char* call) {
+    if (status == PromiseStatus::value) {
+        if (taken) refuse_taken(call);
+        return;
+    }
+    std::rethrow_exception(failure(call));
+}
+
+void PromiseState::attach(Node* node) noexcept {
+    if (done()) {
+        keep();
+        core->push(node);
+        return;
+    }
+    // Each Scope that came and went on a promise that lives long would leave a node behind.
+    if (hollow) remove(0);
+    node->next = nullptr;
+    (last ? last->next : first) = node;
+    last = node;
+}
+
+std::size_t PromiseState::remove(std::uint32_t key) noexcept {
+    Node* gone = nullptr;
+    Node** gone_tail = &gone;
+    Node** link = &first;
+    std::size_t removed = 0;
+    last = nullptr;
+    while (Node* const node = *link) {
+        const bool empty = !node->ops;
+        if (empty || (key != 0 && node->key == key)) {
+            *link = node->next;
+            node->next = nullptr;
+            *gone_tail = node;
+            gone_tail = &node->next;
+            if (!empty) ++removed;
+        } else {
+            last = node;
+            link = &node->next;
+        }
+    }
+    hollow = false;
+    drop_nodes(gone);
+    return removed;
+}
+
+void PromiseState::drop_callbacks() noexcept {
+    Node* const node = first;
+    first = last = nullptr;
+    drop_nodes(node);
+}
+
+std::string PromiseState::describe() const {
+    return "promise made at " + std::string(file) + ":" + std::to_string(line);
+}
+
+void PromiseState::dispose() noexcept {
+    if (!retrieved) {
+        Report report(is_task ? "Task exception was never retrieved"
+                              : "Promise exception was never retrieved",
+                      error);
+        (is_task ? report.task : report.promise) = describe();
+        core->report(report);
+    }
+    before_dispose();
+    unlink();
+    drop_callbacks();
+    destroy();
+}
+
+void drop_elsewhere(PromiseState* state) noexcept {
+    if (!state->count.drop_elsewhere()) return;
+    // The loop is gone: nobody else will, and no chains are left that would need a turn.
+    if (!hand_back(*state->core, state) && state->count.add_up()) state->dispose();
+}
+
+void break_promise(PromiseState& state, std::int32_t links) noexcept {
+    if (state.done() || state.count.total() <= links) return;
+    state.fail(std::make_exception_ptr(
+        BrokenPromise("the promise that this one waits for was dropped while it was pending")));
+    // close() abandons everything that is pending: nothing went wrong then.
+    if (state.core->closed.load(std::memory_order_relaxed)) state.retrieved = true;
+}
+
+void check_can_follow(const PromiseState* source, const PromiseState& state) {
+    if (!source) throw StateError("the function returned an empty promise: nothing to wait for");
+    if (source == &state) throw StateError("a promise cannot wait for itself");
+    if (source->core != state.core) {
+        throw std::invalid_argument("the promise to wait for belongs to another event loop");
+    }
+    source->check_attach("then");
+}
+
+void LoopCore::drain_dropped() noexcept {
+    if (!dropped.load(std::memory_order_relaxed)) return;
+    PromiseState* state = dropped.exchange(nullptr, std::memory_order_acq_rel);
+    while (state) {
+        PromiseState* const following = state->next_dead;
+        if (state->count.add_up()) dispose_in_turn(*this, state);
+        state = following;
+    }
+}
+
+void LoopCore::stop_hand_backs() noexcept {
+    PromiseState* state = dropped.exchange(ended_mark(), std::memory_order_acq_rel);
+    while (state) {
+        PromiseState* const following = state->next_dead;
+        if (state->count.add_up()) state->dispose();
+        state = following;
+    }
+}
+
+void LoopCore::abandon_promises() noexcept {
+    // Each is kept while its callbacks go: they may hold its last reference.
+    while (PromiseState* const state = pending) {
+        state->keep();
+        state->unlink();
+        state->last_words();
+        state->drop_callbacks();
+        drop(state);
+    }
+}
+
+}  // namespace detail
+}  // namespace reactor

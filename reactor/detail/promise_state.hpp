@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_DETAIL_PROMISE_STATE_HPP
+#define REACTOR_DETAIL_PROMISE_STATE_HPP
+
+#include <reactor/detail/biased_count.hpp>
+#include <reactor/detail/loop_core.hpp>
+#include <reactor/error.hpp>
+#include <reactor/here.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace reactor {
+namespace detail {
+
+struct TaskCore;
+
+enum class PromiseStatus : std::uint8_t { pending, value, error, cancelled };
+
+/// What the Promise objects of one promise share, but for the value.
+///
+/// Who keeps whom: a pending promise owns its callbacks (nodes), they own what they captured, and
+/// nothing owns back. Completion hands the nodes to the ready queue; from then on each owns a
+/// reference of the promise. So who can still complete a promise keeps everything behind it.
+///
+/// Copied and dropped on any thread; everything else, destruction included, on the loop's.
+struct PromiseState {
+    PromiseState(LoopCore& c, const Here& here) noexcept;
+    PromiseState(const PromiseState&) = delete;
+    PromiseState& operator=(const PromiseState&) = delete;
+
+    bool done() const noexcept { return status != PromiseStatus::pending; }
+    void keep() noexcept { count.add(core->on_thread()); }
+    bool unique() const noexcept { return count.total() == 1; }
+
+    // ---- completion ----
+
+    /// Throws InvalidStateError, naming `call`, if it is done already.
+    void require_pending(const char* call) const {
+        if (done()) refuse_second(call);
+    }
+    /// Makes it done and hands its callbacks to the ready queue; on a closed loop they are dropped.
+    void settle(PromiseStatus outcome) noexcept;
+    void fail(std::exception_ptr e) noexcept;
+    /// Ends cancelled; `e` holds the CancelledError if that has a message, else null.
+    void end_cancelled(std::exception_ptr e) noexcept;
+    /// Fails with a CancelledError as a mere error (rows G-06, G-07): what follows it is cancelled,
+    /// and nobody is told if it goes unread.
+    void fail_cancelled(std::exception_ptr e) noexcept;
+    /// Ends as `from` did, which has no value.
+    void fail_like(PromiseState& from) noexcept;
+    /// Inside a handler: ends by the exception that is handled, CancelledError as cancelled. What
+    /// must go on is thrown again: LoopExit, a thread's cancellation, and any error if the promise
+    /// is done already, so that the loop reports it.
+    void fail_by_current_exception();
+
+    /// Asks for cancellation: false if it is done. Walks down a chain of promises that wait for
+    /// each other in a loop, so that long chains need no stack.
+    bool cancel(const std::string& message);
+    /// One step of cancel(). Either cancels (or asks the work behind the promise to end) and says
+    /// in `took` whether it did, or names the promise to ask in its stead, which is pending.
+    virtual PromiseState* cancel_step(const std::string& message, bool& took);
+    /// The promise named by cancel_step() did not take the request: cancels this one, or remembers.
+    virtual void cancel_refused(const std::string& message);
+    bool cancel_now(const std::string& message);
+
+    // ---- outcome ----
+
+    /// What result() would throw, null for a value; the error counts as read. Throws
+    /// InvalidStateError, naming `call`, while pending.
+    std::exception_ptr failure(const char* call);
+    /// Throws what failure() gives, and InvalidStateError if the value was taken.
+    void check_value(const char* call);
+    [[noreturn]] static void refuse_taken(const char* call);
+
+    // ---- callbacks ----
+
+    /// Takes over a node with one reference, of a callable that gives back one reference of the
+    /// promise when it is destroyed and the promise is done; queues it at once if done.
+    void attach(Node* node) noexcept;
+    /// Takes out the callbacks with this key, and those that a Scope has emptied; counts the former.
+    std::size_t remove(std::uint32_t key) noexcept;
+    void drop_callbacks() noexcept;
+    /// Throws StateError on a closed loop and on a wrong thread.
+    void check_attach(const char* call) const { core->check(call); }
+
+    /// Part of a sentence that names it: "promise made at file:line".
+    virtual std::string describe() const;
+    /// The task whose outcome this is; null for a plain promise.
+    virtual TaskCore* as_task() noexcept { return nullptr; }
+
+    // ---- destruction ----
+
+    /// Called once, pending or not, before the callbacks go: when the last reference goes, or when
+    /// close() gives up a pending promise, which may be held, asked and even completed after that.
+    virtual void before_dispose() noexcept {}
+    /// Destroys the object and gives its memory back.
+    virtual void destroy() noexcept = 0;
+    void last_words() noexcept {
+        if (!spoke) {
+            spoke = true;
+            before_dispose();
+        }
+    }
+    void dispose() noexcept;
+    void unlink() noexcept;
+
+    LoopCore* core;
+    BiasedCount count;
+    PromiseStatus status : 2;
+    bool retrieved : 1;     // false: holds an error that nobody read
+    bool taken : 1;         // the value was moved out
+    bool is_task : 1;       // sets its own outcome
+    bool cancellation : 1;  // the error is a CancelledError
+    bool linked : 1;        // in the loop's list of pending promises
+    bool hollow : 1;        // some callbacks may be empty
+    bool spoke : 1;         // before_dispose() was called
+    std::uint32_t line;  // where it was made
+    const char* file;
+    Node* first = nullptr;  // callbacks, in order of registration
+    Node* last = nullptr;
+    PromiseState* previous = nullptr;
+    PromiseState* next = nullptr;
+    PromiseState* next_dead = nullptr;  // in `doomed` or `dropped`
+    std::exception_ptr error;           // of `error`; of `cancelled` if there was a message
+
+protected:
+    virtual ~PromiseState() = default;
+
+private:
+    [[noreturn]] static void refuse_second(const char* call);
+};
+
+void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept;
+void drop_elsewhere(PromiseState* state) noexcept;
+
+/// Gives a reference back. Any thread.
+inline void drop(PromiseState* state) noexcept {
+    LoopCore& core = *state->core;
+    if (core.on_thread()) {
+        if (state->count.drop_here()) dispose_in_turn(core, state);
+    } else {
+        drop_elsewhere(state);
+    }
+}
+
+/// A reference of a state, which the scope gives back.
+template <class S>
+class StateOwner {
+public:
+    /// Takes a reference over.
+    explicit StateOwner(S* state) noexcept : state_(state) {}
+    StateOwner(StateOwner&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
+    StateOwner(const StateOwner&) = delete;
+    StateOwner& operator=(const StateOwner&) = delete;
+    ~StateOwner() {
+        if (state_) drop(state_);
+    }
+
+    S* operator->() const noexcept { return state_; }
+    S& operator*() const noexcept { return *state_; }
+
+private:
+    S* state_;
+};
+
+/// What `state` waits for was dropped while pending: it fails with BrokenPromise if anybody but the
+/// callbacks that wait for it, which hold `links` references, could see that.
+void break_promise(PromiseState& state, std::int32_t links) noexcept;
+
+/// Throws unless `state` may wait for `source`: StateError for an empty one and for itself,
+/// std::invalid_argument for one of another loop.
+void check_can_follow(const PromiseState* source, const PromiseState& state);
+
+/// Memory of a state from its loop's pool: `S* s = make_state<S>(core, here, …)`, for a state class
+/// `struct S final : Pooled<S, Base>`, whose constructor does not throw; one reference, the
+/// caller's. On the loop's thread.
+template <class S, class... A>
+S* make_state(LoopCore& core, A&&... arguments) {
+    struct Memory {
+        LoopCore& core;
+        void* memory;
+        ~Memory() {
+            if (memory) core.pool.put(memory, sizeof(S));
+        }
+    } guard{core, core.pool.get(sizeof(S))};
+    S* const state = ::new (guard.memory) S(core, std::forward<A>(arguments)...);
+    guard.memory = nullptr;
+    return state;
+}
+
+template <class S, class Base>
+struct Pooled : Base {
+    using Base::Base;
+    void destroy() noexcept override {
+        LoopCore* const loop_core = this->core;
+        S* const self = static_cast<S*>(this);
+        self->~S();
+        loop_core->pool.put(self, sizeof(S));
+        loop_core->forget();
+    }
+};
+
+template <class T, class... A>
+struct CanHold : std::is_constructible<T, A...> {};
+template <class... A>
+struct CanHold<void, A...> : std::integral_constant<bool, sizeof...(A) == 0> {};
+
+/// The state with room for the value.
+template <class T>
+struct ValueState : PromiseState {
+    using PromiseState::PromiseState;
+
+    T& value() noexcept { return *reinterpret_cast<T*>(&room); }
+
+    template <class... A>
+    void emplace(A&&... arguments) {
+        clear_value();
+        ::new (static_cast<void*>(&room)) T(std::forward<A>(arguments)...);
+        has_value = true;
+    }
+    void clear_value() noexcept {
+        if (has_value) {
+            has_value = false;
+            value().~T();
+        }
+    }
+    template <class... A>
+    void set(A&&... arguments) {
+        this->require_pending("set_result");
+        emplace(std::forward<A>(arguments)...);
+        this->settle(PromiseStatus::value);
+    }
+
+    template <class... A>
+    void set_if(std::true_type, A&&... arguments) {
+        set(std::forward<A>(arguments)...);
+    }
+    template <class... A>
+    void set_if(std::false_type, A&&...) {}  // an assertion has failed
+
+    typename std::aligned_storage<sizeof(T), alignof(T)>::type room;
+    bool has_value = false;
+
+protected:
+    ~ValueState() override { clear_value(); }
+};
+
+template <>
+struct ValueState<void> : PromiseState {
+    using PromiseState::PromiseState;
+
+    void emplace() noexcept {}
+    void clear_value() noexcept {}
+    void set() {
+        this->require_pending("set_result");
+        this->settle(PromiseStatus::value);
+    }
+    void set_if(std::true_type) { set(); }
+    template <class... A>
+    void set_if(std::false_type, A&&...) {}
+
+protected:
+    ~ValueState() override = default;
+};
+
+/// A plain promise's state.
+template <class T>
+struct PlainState final : Pooled<PlainState<T>, ValueState<T>> {
+    using Pooled<PlainState<T>, ValueState<T>>::Pooled;
+};
+
+/// The state of a promise that stands for an operation: a connect, a read, a job on a thread.
+///
+///     struct Read final : Pooled<Read, OperationState<Bytes>> {
+///         using Pooled::Pooled;
+///         void abandon() noexcept override { handle.cancel(); }
+///         Handle handle;
+///     };
+///
+/// Whoever will complete it (the timer, the watch) owns a reference, so that the operation need not
+/// be held by anybody else; he looks at done() first and lets go of what comes too late, since a
+/// cancelled promise is done at once.
+template <class T>
+struct OperationState : ValueState<T> {
+    using ValueState<T>::ValueState;
+
+    /// The promise was cancelled just now: end the operation, drop the reference that it owns.
+    virtual void abandon() noexcept = 0;
+
+    PromiseState* cancel_step(const std::string& message, bool& took) override {
+        took = this->cancel_now(message);
+        if (took) abandon();
+        return nullptr;
+    }
+};
+
+}  // namespace detail
+}  // namespace reactor
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/watch_table.hpp>
+#include <reactor/report.hpp>
+
+#include <cerrno>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace reactor {
+namespace detail {
+
+namespace {
+
+constexpr std::uint64_t wakeup_token = ~std::uint64_t(0);
+
+unsigned index_of(NodeKind kind) noexcept {
+    return kind == NodeKind::reader ? 0 : kind == NodeKind::writer ? 1 : 2;
+}
+
+constexpr unsigned bits[3] = {Interest::read, Interest::write, Interest::urgent};
+
+}  // namespace
+
+unsigned WatchTable::Watch::wanted() const noexcept {
+    return (nodes[0] ? bits[0] : 0u) | (nodes[1] ? bits[1] : 0u) | (nodes[2] ? bits[2] : 0u);
+}
+
+namespace {
+
+std::unique_ptr<Selector> not_null(std::unique_ptr<Selector> selector) {
+    if (selector) return selector;
+    throw std::invalid_argument("EventLoop: the selector is null: give one, or use the default");
+}
+
+}  // namespace
+
+WatchTable::WatchTable(LoopCore& core, std::unique_ptr<Selector> selector, int wakeup_fd)
+    : core_(core),
+      selector_(not_null(std::move(selector))),
+      name_(selector_->name()),
+      wakeup_fd_(wakeup_fd),
+      process_(::getpid()) {
+    selector_->add(wakeup_fd, Interest::read, wakeup_token);
+}
+
+WatchTable::~WatchTable() = default;
+
+WatchTable::Watch* WatchTable::find(int fd) noexcept {
+    return fd >= 0 && static_cast<std::size_t>(fd) < watches_.size()
+               ? &watches_[static_cast<std::size_t>(fd)]
+               : nullptr;
+}
+
+std::uint64_t WatchTable::token(int fd, const Watch& watch) const noexcept {
+    return static_cast<std::uint64_t>(watch.generation) << 32 | static_cast<unsigned>(fd);
+}
+
+void WatchTable::add(const char* call, int fd, Node* node, bool owned) {
+    if (fd < 0) {
+        throw std::invalid_argument(std::string(call) + ": " + std::to_string(fd) +
+                                    " is no descriptor: give the number of an open one");
+    }
+    if (!find(fd)) grow(call, fd);
+    Watch& watch = *find(fd);
+    const unsigned slot = index_of(node->kind);
+    const unsigned bit = bits[slot];
+    if (!owned) {
+        // A descriptor of somebody who does not own it, even if others do: nothing may linger of an
+        // interest that was taken back, since nobody will say when the descriptor is closed.
+        if (watch.registered != 0 && watch.wanted() == 0) deregister(fd, watch);
+        watch.owned = false;
+    }
+    const bool fresh = watch.registered == 0 && watch.wanted() == 0;
+    if (fresh) {
+        ++watch.generation;
+        watch.owned = owned;
+        watch.woke_stale = false;
+        if (!owned) {
+            selector_->add(fd, bit, token(fd, watch));
+            watch.registered = static_cast<unsigned char>(bit);
+        }
+    }
+    if (!(watch.registered & bit)) mark_dirty(fd, watch);
+
+    node->key = static_cast<std::uint32_t>(fd);
+    node->repeating = true;
+    ++node->references;
+    Node* const before = watch.nodes[slot];
+    watch.nodes[slot] = node;
+    ++count_;
+    if (before) {
+        --count_;
+        LoopCore::cancel(before);
+        core_.release(before);
+    }
+}
+
+void WatchTable::grow(const char* call, int fd) {
+    // The table is as long as the largest number: one that is not open must not make it long.
+    if (::fcntl(fd, F_GETFD) < 0) {
+        throw std::system_error(errno, std::system_category(),
+                                std::string(call) + ": descriptor " + std::to_string(fd));
+    }
+    const std::size_t size = static_cast<std::size_t>(fd) + 1;
+    const std::size_t roomy = size + size / 2;
+    dirty_.reserve(roomy);
+    flushing_.reserve(roomy);
+    watches_.resize(roomy);
+}
+
+bool WatchTable::remove(int fd, NodeKind kind) noexcept {
+    Watch* const watch = find(fd);
+    Node* const node = watch ? watch->nodes[index_of(kind)] : nullptr;
+    return node && LoopCore::cancel(node);
+}
+
+void WatchTable::forget(Node& node) noexcept {
+    const int fd = static_cast<int>(node.key);
+    Watch* const watch = find(fd);
+    const unsigned slot = index_of(node.kind);
+    if (!watch || watch->nodes[slot] != &node) return;
+    watch->nodes[slot] = nullptr;
+    --count_;
+    interest_lost(fd, *watch);
+    core_.release(&node);  // the caller holds another one
+}
+
+bool WatchTable::forget_all(int fd) noexcept {
+    Watch* const watch = find(fd);
+    if (!watch) return false;
+    bool any = false;
+    for (const NodeKind kind : {NodeKind::reader, NodeKind::writer, NodeKind::urgent}) {
+        any |= remove(fd, kind);
+    }
+    // The captures' destructors may have registered anew: then it is watched again. Or they have
+    // closed the loop.
+    Watch* const now = find(fd);
+    if (now && now->registered != 0 && now->wanted() == 0) deregister(fd, *now);
+    return any;
+}
+
+void WatchTable::interest_lost(int fd, Watch& watch) noexcept {
+    if (watch.registered == 0) return;
+    const unsigned wanted = watch.wanted();
+    if (!watch.owned && wanted == 0) {
+        deregister(fd, watch);
+        return;
+    }
+    // An owner who is between two reads wants the interest again in a moment: an event that comes
+    // meanwhile will show that it must go.
+    const unsigned lingering = watch.owned ? unsigned(Interest::read) : 0u;
+    if (watch.registered & ~(wanted | lingering)) mark_dirty(fd, watch);
+}
+
+void WatchTable::deregister(int fd, Watch& watch) noexcept {
+    watch.registered = 0;
+    ++watch.generation;
+    // In a forked child the epoll set is still the parent's: a removal here would be one there.
+    if (::getpid() == process_) selector_->remove(fd);
+}
+
+void WatchTable::mark_dirty(int fd, Watch& watch) noexcept {
+    if (watch.dirty) return;
+    dirty_.push_back(fd);
+    watch.dirty = true;
+}
+
+void WatchTable::flush() {
+    if (dirty_.empty()) return;
+    // update() may report, and the handler may change interests: those wait for the next flush.
+    flushing_.swap(dirty_);
+    for (std::size_t i = 0; i < flushing_.size(); ++i) {  // which may grow, and so move
+        const int fd = flushing_[i];
+        watches_[static_cast<std::size_t>(fd)].dirty = false;
+        update(fd);
+    }
+    flushing_.clear();
+}
+
+void WatchTable::update(int fd) {
+    Watch& watch = watches_[static_cast<std::size_t>(fd)];
+    const unsigned wanted = watch.wanted();
+    if (wanted == watch.registered) return;
+    if (wanted == 0) {
+        deregister(fd, watch);
+        return;
+    }
+    const bool known = watch.registered != 0;
+    try {
+        if (known) {
+            selector_->modify(fd, wanted, token(fd, watch));
+        } else {
+            selector_->add(fd, wanted, token(fd, watch));
+        }
+        watch.registered = static_cast<unsigned char>(wanted);
+    } catch (const std::exception& error) {
+        lost_descriptor(fd, error.what());
+    }
+}
+
+bool WatchTable::dispatch() {
+    bool woken = false;
+    // Only nodes are queued here; no user code runs but the handler of a report.
+    for (const SelectorEvent& event : events_) {
+        if (event.token == wakeup_token) {
+            woken = true;
+        } else {
+            dispatch(event);
+        }
+    }
+    events_.clear();
+    return woken;
+}
+
+void WatchTable::dispatch(const SelectorEvent& event) {
+    const int fd = static_cast<int>(event.token & 0xffffffffu);
+    Watch* const watch = find(fd);
+    if (!watch || watch->registered == 0 ||
+        watch->generation != static_cast<std::uint32_t>(event.token >> 32)) {
+        stale_event(fd);
+        return;
+    }
+    if (event.ready & SelectorEvent::invalid) {
+        lost_descriptor(fd, "it was closed");
+        return;
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+        if ((event.ready & bits[i]) && watch->nodes[i]) queue(watch->nodes[i]);
+    }
+    // Something fired that nobody waits for any more: now its registration costs something.
+    if (event.ready & watch->registered & ~watch->wanted()) mark_dirty(fd, *watch);
+}
+
+void WatchTable::queue(Node* node) noexcept {
+    if (node->queued) return;
+    node->queued = true;
+    ++node->references;
+    core_.push(node);
+}
+
+void WatchTable::stale_event(int fd) {
+    // One is the tail of a registration that has just gone. If it comes again, the kernel holds on
+    // to it: the number was closed while a duplicate keeps the file open, and only a new epoll set
+    // gets rid of it.
+    Watch* const watch = find(fd);
+    if (watch && !watch->woke_stale) {
+        watch->woke_stale = true;
+        return;
+    }
+    rebuild();
+}
+
+void WatchTable::lost_descriptor(int fd, const char* why) noexcept {
+    forget_all(fd);
+    try {
+        Report report("Descriptor " + std::to_string(fd) + " cannot be watched any more: " + why);
+        report.details.emplace_back("remedy",
+                                    "call remove_reader() and remove_writer() before closing it");
+        core_.report(report);
+    } catch (...) {
+        log_to_standard_error(LogLevel::error, why);  // out of memory
+    }
+}
+
+void WatchTable::rebuild() noexcept {
+    try {
+        selector_->reset();
+        selector_->add(wakeup_fd_, Interest::read, wakeup_token);
+        for (std::size_t i = 0; i < watches_.size(); ++i) {
+            Watch& watch = watches_[i];
+            watch.woke_stale = false;
+            if (watch.registered == 0) continue;
+            watch.registered = 0;
+            if (watch.wanted() != 0) update(static_cast<int>(i));
+        }
+    } catch (...) {
+        const char* const text =
+            "A descriptor was closed while the loop watched it, and the selector cannot be rebuilt "
+            "without it: the loop may spin";
+        try {
+            core_.report(Report(text, std::current_exception()));
+        } catch (...) {
+            log_to_standard_error(LogLevel::error, text);  // out of memory
+        }
+    }
+}
+
+void WatchTable::close() noexcept {
+    selector_.reset();
+    std::vector<Watch> watches;
+    watches.swap(watches_);  // what the captures' destructors ask for finds an empty table
+    dirty_.clear();
+    events_.clear();
+    count_ = 0;
+    for (Watch& watch : watches) {
+        for (Node* node : watch.nodes) {
+            if (!node) continue;
+            node->drop_callable();
+            core_.release(node);
+        }
+    }
+}
+
+}  // namespace detail
+}  // namespace reactor

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_DETAIL_WATCH_TABLE_HPP
+#define REACTOR_DETAIL_WATCH_TABLE_HPP
+
+#include <reactor/detail/loop_core.hpp>
+#include <reactor/detail/node.hpp>
+#include <reactor/selector.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace reactor {
+namespace detail {
+
+/// Who waits for which descriptor, and what the selector has been told of it. Owned by the loop,
+/// used on its thread.
+///
+/// Wanted and registered interest are kept apart: changes reach the selector as their net effect,
+/// in flush(), just before the wait. For a descriptor that the loop's user does not own the first
+/// registration and the last removal happen at once: the call throws what the system says, and a
+/// number that is closed and reused does not fold to nothing. For an owned one a read interest that
+/// is no longer wanted stays registered until an event shows that it costs something.
+///
+/// A registration has a generation, which its events carry: an event that was under way for an
+/// earlier owner of the same number reaches nobody.
+class WatchTable {
+public:
+    WatchTable(LoopCore& core, std::unique_ptr<Selector> selector, int wakeup_fd);
+    WatchTable(const WatchTable&) = delete;
+    WatchTable& operator=(const WatchTable&) = delete;
+    ~WatchTable();
+
+    /// Registers a node (reader, writer or urgent) with a reference of its own; replaces, and
+    /// cancels, the one of that kind. Strong guarantee.
+    void add(const char* call, int fd, Node* node, bool owned);
+    /// Cancels the node of that kind; whether there was one.
+    bool remove(int fd, NodeKind kind) noexcept;
+    /// A node was cancelled: takes it out if it is still the registered one.
+    void forget(Node& node) noexcept;
+    /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
+    bool forget_all(int fd) noexcept;
+
+    /// Tells the selector what has changed since the last wait.
+    void flush();
+    /// Waits for something to be ready.
+    void wait(Duration timeout) { selector_->wait(timeout, events_); }
+    /// Queues the callbacks of what the wait found. True if the loop's wake-up was among it.
+    bool dispatch();
+
+    /// Drops all nodes and closes the selector; the table is empty and stays so.
+    void close() noexcept;
+
+    std::size_t count() const noexcept { return count_; }
+    const char* selector_name() const noexcept { return name_; }
+
+    /// Calls visit(fd, const Node&) for each registered callback.
+    template <class F>
+    void for_each(F visit) const {
+        for (std::size_t fd = 0; fd < watches_.size(); ++fd) {
+            for (const Node* node : watches_[fd].nodes) {
+                if (node) visit(static_cast<int>(fd), *node);
+            }
+        }
+    }
+
+private:
+    struct Watch {
+        Node* nodes[3] = {};  // reader, writer, urgent
+        unsigned char registered = 0;
+        bool owned = false;
+        bool dirty = false;       // in dirty_
+        bool woke_stale = false;  // a stale event came; a second one rebuilds the selector
+        std::uint32_t generation = 0;
+
+        unsigned wanted() const noexcept;
+    };
+
+    Watch* find(int fd) noexcept;
+    std::uint64_t token(int fd, const Watch& watch) const noexcept;
+    void mark_dirty(int fd, Watch& watch) noexcept;
+    void interest_lost(int fd, Watch& watch) noexcept;
+    void deregister(int fd, Watch& watch) noexcept;
+    void update(int fd);
+    void queue(Node* node) noexcept;
+    void dispatch(const SelectorEvent& event);
+    void stale_event(int fd);
+    void lost_descriptor(int fd, const char* why) noexcept;
+    void rebuild() noexcept;
+    void grow(const char* call, int fd);
+
+    LoopCore& core_;
+    std::unique_ptr<Selector> selector_;
+    const char* name_;
+    int wakeup_fd_;
+    std::vector<Watch> watches_;  // by descriptor
+    std::vector<int> dirty_;      // capacity for every descriptor: marking one cannot fail
+    std::vector<int> flushing_;   // the same
+    std::vector<SelectorEvent> events_;
+    std::size_t count_ = 0;
+    long process_;  // whose registrations these are: a forked child must not take them out
+};
+
+}  // namespace detail
+}  // namespace reactor
+
+#endif

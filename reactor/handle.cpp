@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <reactor/error.hpp>
+#include <reactor/handle.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace reactor {
+namespace detail {
+
+LoopCore::~LoopCore() = default;
+
+void Node::drop_context() noexcept {
+    void* const was = context;
+    context = nullptr;
+    if (explicit_context) {
+        ContextCellPtr::adopt(static_cast<ContextCell*>(was));
+    } else {
+        ContextMapPtr::adopt(static_cast<ContextMap*>(was));
+    }
+}
+
+std::string Node::name() const {
+    if (label) return label;
+    if (!ops) return std::string();
+    // "const char* reactor::detail::callable_name() [with F = reactor::detail::BoundOnce<T>]" or
+    // "... [F = ...]": what the user wrote is T.
+    std::string text = ops->name;
+    const std::size_t begin = text.find("F = ");
+    if (begin == std::string::npos) return text;
+    text = text.substr(begin + 4, text.rfind(']') - begin - 4);
+    for (const char* const prefix :
+         {"reactor::detail::", "Scoped<", "reactor::detail::", "BoundOnce<", "BoundMany<"}) {
+        const std::string wrapper(prefix);
+        if (text.compare(0, wrapper.size(), wrapper) != 0) continue;
+        text.erase(0, wrapper.size());
+        if (wrapper.back() != '<') continue;
+        text.pop_back();  // its '>', which a compiler may set apart
+        text.erase(text.find_last_not_of(' ') + 1);
+    }
+    return text;
+}
+
+void LoopCore::set_context(Node* node, const Options* options) {
+    if (options) {
+        node->label = options->label_;
+        if (options->context_) {
+            node->explicit_context = true;
+            node->context = ContextCellPtr(options->context_).release();
+            return;
+        }
+    }
+    const ContextMapPtr& map = current_context().map;
+    if (map) node->context = ContextMapPtr(map).release();
+}
+
+ContextMapPtr LoopCore::context_for_post(const Options& options) {
+    return clone_for_other_thread(options.context_ ? options.context_->map : current_context().map);
+}
+
+bool LoopCore::cancel(Node* node) noexcept {
+    node->core->require_thread("Handle::cancel");
+    if (!node->ops || node->cancelled) return false;
+    // A one-shot callback that runs now is past cancelling; a repeating one has its next run.
+    if (node->running && !node->repeating) return false;
+    node->cancelled = true;
+    kill(node);
+    return true;
+}
+
+void LoopCore::kill(Node* node) noexcept {
+    // The loop's floor first: what the captures' destructors do must meet consistent tables.
+    LoopCore& core = *node->core;
+    ++node->references;  // the table or the heap may let go of the last one
+    switch (node->kind) {
+        case NodeKind::timer: {
+            TimerNode* const timer = static_cast<TimerNode*>(node);
+            if (timer->in_heap) {
+                timer->in_heap = false;
+                core.timers.note_cancelled();
+            }
+            break;
+        }
+        case NodeKind::reader:
+        case NodeKind::writer:
+        case NodeKind::urgent:
+            core.forget_watch(*node);
+            break;
+        case NodeKind::soon:
+        case NodeKind::done:
+            break;
+    }
+    // The callable that runs is destroyed when it returns: not underneath itself.
+    if (!node->running) node->drop_callable();
+    core.release(node);
+}
+
+void LoopCore::dispose(Node* node) noexcept {
+    if (!gone) require_thread("a Handle's destructor");
+    node->drop_callable();
+    if (node->kind == NodeKind::timer) {
+        timers.recycle(static_cast<TimerNode*>(node));
+        if (gone) forget_after_end();
+    } else {
+        node->~Node();
+        pool.put(node, sizeof(Node));
+        forget();
+    }
+}
+
+void LoopCore::end() noexcept {
+    drain_dropped();
+    pool.retire();
+    // From here on what is still out is counted with atomics, and no thread is the loop's: each
+    // counts, and destroys, as a foreign one. The loop object's own count goes last.
+    live_after.store(live + timers.nodes_out() + 1, std::memory_order_relaxed);
+    gone = true;
+    loop = nullptr;
+    thread.store(nullptr, std::memory_order_relaxed);
+    stop_hand_backs();
+    forget_after_end();
+}
+
+void LoopCore::forget_after_end() noexcept {
+    if (live_after.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+void LoopCore::refuse_closed(const char* call) {
+    throw StateError(std::string(call) +
+                     ": the event loop is closed: make a new one, or call before close()");
+}
+
+void LoopCore::refuse(const char* call) const {
+    if (closed.load(std::memory_order_relaxed)) refuse_closed(call);
+    refuse_thread(call);
+}
+
+void LoopCore::refuse_thread(const char* call) const {
+    if (!running.load(std::memory_order_acquire) || on_thread()) return;
+    throw StateError(std::string(call) +
+                     ": another thread is running this event loop: use call_soon_threadsafe() or "
+                     "a poster()");
+}
+
+void LoopCore::terminate_on_wrong_thread(const char* what) noexcept {
+    std::fprintf(stderr,
+                 "reactor: %s on another thread than the one that runs its event loop: handles "
+                 "stay on the loop's thread\n",
+                 what);
+    std::terminate();
+}
+
+}  // namespace detail
+
+bool TimerHandle::reschedule(TimePoint when) {
+    if (!node_) return false;
+    detail::TimerNode* const node = timer();
+    node->core->check("TimerHandle::reschedule");
+    if (!node->ops || node->cancelled) return false;
+    if (node->in_heap) {
+        node->core->timers.rearm(node, when);
+        return true;
+    }
+    if (node->running && !node->repeating) return false;
+    // It is in the batch that runs now, which passes over a timer that is armed again.
+    node->core->timers.arm(node, when);
+    return true;
+}
+
+}  // namespace reactor

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+//
+// call_soon(): a thousand callbacks per iteration, and one that queues the next. The limit of the
+// batch is a preallocated ring of function pointers, that of the chain a loop that polls and calls.
+#include <reactor/context.hpp>
+#include <reactor/event_loop.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <test/bench/call_soon_batches.hpp>
+#include <test/bench/measure.hpp>
+#include <test/bench/raw_poll.hpp>
+
+namespace {
+
+using bench::Measurement;
+
+std::uint64_t batch_with_context(std::uint64_t operations, Measurement& measured) {
+    reactor::ContextVar<int> request("request");
+    reactor::EventLoop loop;
+    std::uint64_t ran = 0;
+    reactor::Context context;
+    return context.run([&] {
+        request.set(1);
+        return bench::in_batches(loop, operations, measured,
+                                 [&] { loop.call_soon([&ran] { ++ran; }); });
+    });
+}
+
+class RawRing {
+public:
+    explicit RawRing(std::size_t power)
+        : calls_(std::size_t(1) << power), mask_(calls_.size() - 1) {}
+
+    void push(void (*function)(void*), void* data) noexcept {
+        calls_[end_++ & mask_] = bench::RawCall{function, data};
+    }
+    void run() noexcept {
+        for (const std::size_t end = end_; begin_ != end; ++begin_) {
+            const bench::RawCall& call = calls_[begin_ & mask_];
+            call.function(call.data);
+        }
+    }
+
+private:
+    std::vector<bench::RawCall> calls_;
+    std::size_t mask_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+std::uint64_t batch_limit(std::uint64_t operations, Measurement& measured) {
+    bench::RawPoll poll;
+    RawRing ring(10);
+    std::uint64_t ran = 0;
+    const std::uint64_t batches = (operations + bench::batch_size - 1) / bench::batch_size;
+    measured([&] {
+        for (std::uint64_t batch = 0; batch < batches; ++batch) {
+            for (std::uint64_t i = 0; i < bench::batch_size; ++i) {
+                ring.push([](void* data) { ++*static_cast<std::uint64_t*>(data); }, &ran);
+            }
+            poll.look();
+            ring.run();
+        }
+    });
+    return ran;
+}
+
+struct Chain {
+    reactor::EventLoop& loop;
+    std::uint64_t left;
+
+    void link() {
+        if (--left == 0) {
+            loop.stop();
+        } else {
+            loop.call_soon([this] { link(); });
+        }
+    }
+};
+
+std::uint64_t chain(std::uint64_t operations, Measurement& measured) {
+    reactor::EventLoop loop;
+    Chain chain{loop, operations};
+    measured([&] {
+        loop.call_soon([&chain] { chain.link(); });
+        loop.run_forever();
+    });
+    return operations;
+}
+
+struct RawChain {
+    RawRing ring;
+    std::uint64_t left;
+
+    static void link(void* data) {
+        RawChain& self = *static_cast<RawChain*>(data);
+        if (--self.left != 0) self.ring.push(&RawChain::link, data);
+    }
+};
+
+std::uint64_t chain_limit(std::uint64_t operations, Measurement& measured) {
+    bench::RawPoll poll;
+    RawChain chain{RawRing(10), operations};
+    measured([&] {
+        chain.ring.push(&RawChain::link, &chain);
+        while (chain.left != 0) {
+            poll.look();
+            chain.ring.run();
+        }
+    });
+    return operations;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return bench::run(
+        {
+            {"call_soon-batch", "limit", 20000000, 200000, bench::call_soon_batches, batch_limit},
+            {"call_soon-batch-context", "limit", 10000000, 200000, batch_with_context, batch_limit},
+            {"call_soon-chain", "limit", 1000000, 20000, chain, chain_limit},
+        },
+        argc, argv);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+//
+// call_soon_threadsafe() from another thread, as fast as it can. The limit is a vector of function
+// pointers under a mutex, swapped whole, with an eventfd for when the loop sleeps. CPU time and
+// instructions are those of both threads.
+#include <reactor/event_loop.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <test/bench/measure.hpp>
+#include <test/bench/raw_poll.hpp>
+
+namespace {
+
+using bench::Measurement;
+
+/// Calls `post()` so many times on a thread of its own, counted by callgrind there too.
+template <class F>
+std::thread poster(std::uint64_t operations, F post) {
+    struct Work {
+        std::uint64_t operations;
+        F post;
+    };
+    return std::thread(
+        [](Work work) {
+            reactor_bench_measured(
+                [](void* data) {
+                    Work& todo = *static_cast<Work*>(data);
+                    for (; todo.operations != 0; --todo.operations) todo.post();
+                },
+                &work);
+        },
+        Work{operations, post});
+}
+
+std::uint64_t post(std::uint64_t operations, Measurement& measured) {
+    reactor::EventLoop loop;
+    struct Work {
+        reactor::EventLoop& loop;
+        std::uint64_t left;
+    } work{loop, operations};
+    measured([&] {
+        std::thread thread = poster(operations, [&work] {
+            work.loop.call_soon_threadsafe([&work] {
+                if (--work.left == 0) work.loop.stop();
+            });
+        });
+        loop.run_forever();
+        thread.join();
+    });
+    return operations;
+}
+
+class RawInbox {
+public:
+    void post(void (*function)(void*), void* data) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        calls_.push_back(bench::RawCall{function, data});
+        if (sleeping_) {
+            sleeping_ = false;
+            poll_.wake();
+        }
+    }
+
+    /// Waits for posts and runs them.
+    void run() {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            sleeping_ = calls_.empty();
+            running_.swap(calls_);
+        }
+        if (running_.empty()) {
+            poll_.sleep();
+        } else {
+            poll_.look();
+        }
+        for (const bench::RawCall& call : running_) call.function(call.data);
+        running_.clear();
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<bench::RawCall> calls_;
+    bool sleeping_ = false;
+    std::vector<bench::RawCall> running_;
+    bench::RawPoll poll_;
+};
+
+std::uint64_t post_limit(std::uint64_t operations, Measurement& measured) {
+    RawInbox inbox;
+    std::uint64_t left = operations;
+    measured([&] {
+        std::thread thread = poster(operations, [&inbox, &left] {
+            inbox.post([](void* data) { --*static_cast<std::uint64_t*>(data); }, &left);
+        });
+        while (left != 0) inbox.run();
+        thread.join();
+    });
+    return operations;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return bench::run({{"post", "limit", 2000000, 50000, post, post_limit}}, argc, argv);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_TEST_SUPPORT_LOOP_TEST_HPP
+#define REACTOR_TEST_SUPPORT_LOOP_TEST_HPP
+
+#include <boost/test/unit_test.hpp>
+
+#include <reactor/testing.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <tuple>
+
+/// What tests of the loop share: a test case that runs on every selector, in virtual time, and
+/// must leave nothing behind; connected descriptors.
+namespace support {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+struct OnEpoll {
+    static const char* name() { return "epoll"; }
+};
+struct OnPoll {
+    static const char* name() { return "poll"; }
+};
+struct OnSelect {
+    static const char* name() { return "select"; }
+};
+using EverySelector = std::tuple<OnEpoll, OnPoll, OnSelect>;
+
+/// Two connected stream sockets, which do not block.
+struct SocketPair {
+    SocketPair() {
+        int fds[2];
+        BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) ==
+                      0);
+        mine = fds[0];
+        theirs = fds[1];
+    }
+    SocketPair(const SocketPair&) = delete;
+    SocketPair& operator=(const SocketPair&) = delete;
+    ~SocketPair() {
+        close_mine();
+        close_theirs();
+    }
+
+    void send(const std::string& bytes = "x") {
+        BOOST_REQUIRE(::write(theirs, bytes.data(), bytes.size()) ==
+                      static_cast<::ssize_t>(bytes.size()));
+    }
+    /// At most `most` bytes; empty if nothing is there or the peer has gone.
+    std::string receive(std::size_t most = 100) {
+        std::string bytes(most, '\0');
+        const ::ssize_t got = ::read(mine, &bytes[0], most);
+        bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+        return bytes;
+    }
+    void close_mine() { close(mine); }
+    void close_theirs() { close(theirs); }
+    static void close(int& fd) {
+        if (fd >= 0) ::close(fd);
+        fd = -1;
+    }
+
+    int mine = -1;
+    int theirs = -1;
+};
+
+struct LoopTest : reactor::testing::LoopFixture {
+    using reactor::testing::LoopFixture::LoopFixture;
+
+    /// A callback that writes `word` into `said`.
+    struct Say {
+        LoopTest* test;
+        std::string word;
+        void operator()() const { test->said += (test->said.empty() ? "" : " ") + word; }
+    };
+    Say say(const std::string& word) { return Say{this, word}; }
+
+    /// What the callbacks have said since the last call, in order.
+    std::string heard() {
+        std::string words;
+        words.swap(said);
+        return words;
+    }
+
+    std::string said;
+};
+
+inline void on_another_thread(const std::function<void()>& f) { std::thread(f).join(); }
+
+}  // namespace support
+
+/// A test case for each selector: `loop`, say() and what else support::LoopTest has are there.
+#define REACTOR_LOOP_TEST(case_name)                                                 \
+    struct case_name##_body : support::LoopTest {                                    \
+        using support::LoopTest::LoopTest;                                           \
+        void test();                                                                 \
+    };                                                                               \
+    BOOST_AUTO_TEST_CASE_TEMPLATE(case_name, OnSelector, support::EverySelector) {   \
+        case_name##_body(OnSelector::name()).test();                                 \
+    }                                                                                \
+    void case_name##_body::test()
+
+#endif
