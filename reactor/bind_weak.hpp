@@ -17,11 +17,13 @@ template <class T, class F>
 class WeaklyBound {
 public:
     template <class G>
-    WeaklyBound(const std::shared_ptr<T>& object, G&& f) : object_(object), f_(std::forward<G>(f)) {}
+    WeaklyBound(const std::shared_ptr<T>& object, G&& f)
+        : object_(object), f_(std::forward<G>(f)) {}
 
     template <class... A>
-    auto operator()(A&&... arguments) -> typename std::enable_if<
-        IsInvocable<F&, T&, A...>::value || IsInvocable<F&, A...>::value>::type {
+    auto operator()(A&&... arguments) ->
+        typename std::enable_if<IsInvocable<F&, T&, A...>::value ||
+                                IsInvocable<F&, A...>::value>::type {
         using TakesObject = std::integral_constant<bool, IsInvocable<F&, T&, A...>::value>;
         if (const std::shared_ptr<T> alive = object_.lock()) {
             call(TakesObject(), *alive, std::forward<A>(arguments)...);
@@ -41,9 +43,10 @@ private:
     }
     template <class R>
     static void require_void() noexcept {
-        static_assert(std::is_void<R>::value,
-                      "bind_weak: the callable returns void, since there is no value to return once "
-                      "the object is gone");
+        static_assert(
+            std::is_void<R>::value,
+            "bind_weak: the callable returns void, since there is no value to return once "
+            "the object is gone");
     }
 
     std::weak_ptr<T> object_;

@@ -73,12 +73,6 @@ private:
     alignas(std::max_align_t) unsigned char storage_[detail::callable_capacity];
 };
 
-namespace detail {
-
-inline bool is_null(const Callback& f) noexcept { return !f; }
-
-}  // namespace detail
-
 }  // namespace reactor
 
 #endif

@@ -64,8 +64,8 @@ void Limit::start(PromiseState& outer, PromiseState& inner, Duration limit) {
     // the timer with it.
     timer_ = outer.core->loop->call_later(limit, [this, &outer] {
         timer_ = TimerHandle();
-        if (outer.done() || !source || source->done()) return;  // in this very iteration
-        expired_ = source->cancel(std::string());
+        if (outer.done() || !source) return;
+        expired_ = source->cancel(std::string());  // not if it got its outcome in this iteration
     });
 }
 

@@ -27,8 +27,7 @@ Promise<void> sleep(std::chrono::duration<Rep, Period> delay, Here here = Here()
 }
 /// The same on a loop that need not run yet. Throws StateError if it is closed.
 template <class Rep, class Period>
-Promise<void> sleep(EventLoop& loop, std::chrono::duration<Rep, Period> delay,
-                    Here here = Here()) {
+Promise<void> sleep(EventLoop& loop, std::chrono::duration<Rep, Period> delay, Here here = Here()) {
     return detail::sleep_for(loop, saturated(delay), here);
 }
 
@@ -46,8 +45,8 @@ Promise<T> wait_for(Promise<T> promise, std::chrono::duration<Rep, Period> limit
 /// The values of all, in the order of the arguments; Unit stands for void. The first failure seen
 /// is the result's; the others go on, and what becomes of them counts as read. A cancelled one
 /// fails it with CancelledError. Cancelling the result cancels all that are pending; it ends with
-/// CancelledError when they have ended, and is not `cancelled()` itself. If all are done already, so
-/// is the result; of nothing, on get_event_loop(). A promise given twice is awaited once. Throws
+/// CancelledError when they have ended, and is not `cancelled()` itself. If all are done already,
+/// so is the result; of nothing, on get_event_loop(). A promise given twice is awaited once. Throws
 /// std::invalid_argument for promises of different loops, StateError for an empty one and on a
 /// closed loop. asyncio: gather.
 template <class... T>
@@ -59,8 +58,8 @@ Promise<std::tuple<detail::Gathered<T>...>> gather(Promise<T>... promises) {
 /// The same for any number of promises (or task handles) of one type.
 template <class P, class T = detail::ValueOf<P>>
 Promise<std::vector<detail::Gathered<T>>> gather(std::vector<P> promises) {
-    return detail::gather_all<std::vector<detail::Gathered<T>>>(
-        detail::as_list(promises), &detail::collect_vector<T>, false);
+    return detail::gather_all<std::vector<detail::Gathered<T>>>(detail::as_list(promises),
+                                                                &detail::collect_vector<T>, false);
 }
 
 /// Waits for all and gives the promises themselves, done: it does not fail if they do. An error

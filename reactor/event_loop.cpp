@@ -214,6 +214,7 @@ const ExceptionHandler& EventLoop::exception_handler() const noexcept {
 
 void EventLoop::call_exception_handler(const Report& report) {
     const bool custom = static_cast<bool>(state().exception_handler);
+    std::exception_ptr failure;
     try {
         if (!custom) {
             default_exception_handler(report);
@@ -227,8 +228,9 @@ void EventLoop::call_exception_handler(const Report& report) {
     } catch (const abi::__forced_unwind&) {
         throw;  // pthread_cancel(): swallowing it would abort the process
     } catch (...) {
-        if (custom && report_failed_handler(report)) return;
+        failure = std::current_exception();
     }
+    if (custom && report_failed_handler(report, std::move(failure))) return;
     try {
         log(LogLevel::error,
             std::string("Exception in default exception handler") +
@@ -239,12 +241,12 @@ void EventLoop::call_exception_handler(const Report& report) {
     }
 }
 
-// Inside the catch clause of what the custom handler threw. False if the default one throws, too.
-bool EventLoop::report_failed_handler(const Report& report) {
+// False if the default handler throws, too.
+bool EventLoop::report_failed_handler(const Report& told, std::exception_ptr failure) {
     try {
-        Report failure("Unhandled error in exception handler", std::current_exception());
-        failure.details.emplace_back("while handling", report.text());
-        default_exception_handler(failure);
+        Report report("Unhandled error in exception handler", std::move(failure));
+        report.details.emplace_back("while handling", told.text());
+        default_exception_handler(report);
         return true;
     } catch (const LoopExit&) {
         throw;

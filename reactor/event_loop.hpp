@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -361,7 +362,7 @@ private:
 
     [[noreturn]] static void refuse_period();
     void take_posts();
-    bool report_failed_handler(const Report& report);
+    bool report_failed_handler(const Report& told, std::exception_ptr failure);
     void add_watch(const char* call, int fd, detail::Node* node, bool owned);
     void post(const Options& options, Callback callback);
     void* find_service(const char* type) const noexcept;

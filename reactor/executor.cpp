@@ -27,9 +27,9 @@ std::size_t default_limit() noexcept {
     return std::min<std::size_t>(32, std::thread::hardware_concurrency() + 4);
 }
 
-/// While it lives, threads that are made here start with all signals blocked that may be sent to the
-/// process: a handler that runs on a pool's thread surprises the program. Those that a thread raises
-/// by a fault of its own stay, for the program's crash handler.
+/// While it lives, threads that are made here start with all signals blocked that may be sent to
+/// the process: a handler that runs on a pool's thread surprises the program. Those that a thread
+/// raises by a fault of its own stay, for the program's crash handler.
 class SignalsBlocked {
 public:
     SignalsBlocked() noexcept {
@@ -172,9 +172,8 @@ Promise<void> ThreadPool::shutdown(EventLoop& loop, Here here) {
         at_once = shared_->threads == 0;
         if (!at_once) {
             // A closed loop takes no post: then nobody waits any more.
-            shared_->at_end.emplace_back([poster, ended] {
-                poster.post([ended] { set_result_unless_cancelled(ended); });
-            });
+            shared_->at_end.emplace_back(
+                [poster, ended] { poster.post([ended] { set_result_unless_cancelled(ended); }); });
         }
         shared_->closed = true;
     }

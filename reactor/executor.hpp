@@ -17,8 +17,8 @@
 
 namespace reactor {
 
-/// Calls callables somewhere else than on the loop: what blocks belongs there. Owned by the program;
-/// submit() is for any thread. Python: concurrent.futures.Executor.
+/// Calls callables somewhere else than on the loop: what blocks belongs there. Owned by the
+/// program; submit() is for any thread. Python: concurrent.futures.Executor.
 class Executor {
 public:
     Executor() = default;
@@ -55,8 +55,8 @@ public:
     /// after it. In a forked child, which has none of the threads, it only forgets them.
     void close() noexcept;
 
-    /// Takes no more jobs; those it has run to their end. The promise is done after that. Again: the
-    /// same. To be called on the loop's thread. asyncio: Executor.shutdown(wait=True).
+    /// Takes no more jobs; those it has run to their end. The promise is done after that. Again:
+    /// the same. To be called on the loop's thread. asyncio: Executor.shutdown(wait=True).
     Promise<void> shutdown(EventLoop& loop, Here here = Here());
 
     /// How many threads there are now.
@@ -97,9 +97,9 @@ template <class F, class... A>
 Promise<typename detail::ExecutorResult<F, A...>::type> to_thread(F&& f, A&&... arguments) {
     EventLoop& loop = get_running_loop();
     detail::refuse_null(f, "to_thread");
-    return detail::start_job<detail::BindJob<F, A...>>(
-        loop, default_executor(loop), detail::copy_for_job(), std::forward<F>(f),
-        std::forward<A>(arguments)...);
+    return detail::start_job<detail::BindJob<F, A...>>(loop, default_executor(loop),
+                                                       detail::copy_for_job(), std::forward<F>(f),
+                                                       std::forward<A>(arguments)...);
 }
 
 template <class F, class... A>

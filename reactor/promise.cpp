@@ -5,35 +5,6 @@
 #include <string>
 
 namespace reactor {
-
-std::exception_ptr AnyPromise::exception() const {
-    detail::PromiseState& promise = state("exception");
-    if (promise.status == detail::PromiseStatus::cancelled) promise.check_value("exception");
-    return promise.failure("exception");
-}
-
-void AnyPromise::set_exception(std::exception_ptr error) const {
-    detail::PromiseState& promise = settable("set_exception");
-    if (!error) throw std::invalid_argument("set_exception: null is no error");
-    promise.require_pending("set_exception");
-    promise.fail(std::move(error));
-}
-
-EventLoop& AnyPromise::loop() const {
-    EventLoop* const loop = state("loop").core->loop;
-    if (!loop) throw StateError("loop: the promise's event loop is gone");
-    return *loop;
-}
-
-void AnyPromise::refuse_empty(const char* call) {
-    throw StateError(std::string(call) +
-                     ": the promise is empty: get one from create_promise() or an operation");
-}
-
-void AnyPromise::refuse_task(const char* call) {
-    throw StateError(std::string(call) + ": a task sets its own outcome: use finish() or fail()");
-}
-
 namespace detail {
 
 namespace {
@@ -44,8 +15,8 @@ public:
     StopHook(EventLoop& loop, PromiseState& state) : state_(state) {
         const auto stop = [&loop](const AnyPromise&) { loop.stop(); };
         key_ = new_done_key(*state.core);
-        node_ = HandleAccess::handle(attach_done<OnDone<AnyPromise, decltype(stop)>>(
-            state, key_, nullptr, &state, stop));
+        node_ = HandleAccess::handle(
+            attach_done<OnDone<AnyPromise, decltype(stop)>>(state, key_, nullptr, &state, stop));
     }
     StopHook(const StopHook&) = delete;
     StopHook& operator=(const StopHook&) = delete;
@@ -74,8 +45,9 @@ void run_until_done(EventLoop& loop, PromiseState* state) {
     const StopHook hook(loop, *state);
     loop.run_forever();
     if (!state->done()) {
-        throw StateError("run_until_complete: the event loop was stopped before the promise was "
-                         "done, which stays pending");
+        throw StateError(
+            "run_until_complete: the event loop was stopped before the promise was "
+            "done, which stays pending");
     }
 }
 

@@ -7,7 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
+#include <string>
 #include <vector>
 
 namespace reactor {
@@ -72,9 +74,8 @@ Runner::~Runner() {
     try {
         close();
     } catch (...) {
-        log_to_standard_error(LogLevel::error,
-                              "Error while a Runner was closed\n" +
-                                  describe(std::current_exception()));
+        log_to_standard_error(LogLevel::error, "Error while a Runner was closed\n" +
+                                                   describe(std::current_exception()));
     }
 }
 
@@ -114,6 +115,7 @@ void Runner::finish_tasks() {
     for (detail::PromiseState* state = loop_->core().pending; state; state = state->next) {
         if (state->is_task) tasks.push_back(detail::PromiseAccess::share<AnyPromise>(state));
     }
+    std::reverse(tasks.begin(), tasks.end());  // the loop's list begins with the newest
     for (const AnyPromise& task : tasks) task.cancel();
     for (const AnyPromise& task : tasks) {
         while (!task.done()) loop_->run_once();

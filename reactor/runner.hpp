@@ -67,7 +67,8 @@ struct RunnerOptions {
 ///
 /// Ctrl-C (SIGINT), on the program's first thread and if nobody else handles it: the main task is
 /// cancelled, and run() throws Interrupted if it ended cancelled by nothing else. At the second one
-/// run() throws Interrupted without waiting for the task's end.
+/// run() throws Interrupted without waiting for the task's end. Between the runs, and in close(),
+/// it ends the program as ever.
 class Runner {
 public:
     explicit Runner(RunnerOptions options = RunnerOptions());
@@ -87,7 +88,8 @@ public:
     template <class S, class... A>
     typename detail::ResultOfTask<S>::type run(A&&... arguments) {
         check();
-        return finish<typename detail::ResultOfTask<S>::type>(choose<S>(std::forward<A>(arguments)...));
+        return finish<typename detail::ResultOfTask<S>::type>(
+            choose<S>(std::forward<A>(arguments)...));
     }
 
     /// The same for a function that starts the work: f(EventLoop&), called in the loop, returns a

@@ -146,8 +146,8 @@ private:
         std::memset(&ours, 0, sizeof ours);
         if (::sigaction(signal, nullptr, &slot.before) == 0) {
             const bool informed = slot.before.sa_flags & SA_SIGINFO;
-            const bool function =
-                informed || (slot.before.sa_handler != SIG_DFL && slot.before.sa_handler != SIG_IGN);
+            const bool function = informed || (slot.before.sa_handler != SIG_DFL &&
+                                               slot.before.sa_handler != SIG_IGN);
             const bool replaced = is_ours(slot.before);  // by itself: what it passed on to stays
             if (!replaced) {
                 slot.informed.store(informed ? slot.before.sa_sigaction : nullptr);

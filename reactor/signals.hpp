@@ -13,8 +13,8 @@ namespace detail {
 /// A new callback that may be queued any number of times, one at a time: the handler of a signal.
 template <class F, class... A>
 Handle make_signal_callback(LoopCore& core, F&& f, A&&... arguments) {
-    Node* const node = core.fill<BindMany<F, A...>>(
-        core.take(NodeKind::soon), std::forward<F>(f), std::forward<A>(arguments)...);
+    Node* const node = core.fill<BindMany<F, A...>>(core.take(NodeKind::soon), std::forward<F>(f),
+                                                    std::forward<A>(arguments)...);
     node->repeating = true;
     core.set_context(node, nullptr);
     const Handle handle = HandleAccess::handle(node);

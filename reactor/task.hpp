@@ -61,23 +61,26 @@ private:
 ///     };
 ///     reactor::TaskHandle<int> handle = loop.create_task<Greeter>(std::move(connection));
 ///
-/// Its life; each arrow is one callback of the loop, or leads on inside it:
+/// Its life. In [ ] runs the machine's code, each time in a callback of the loop:
 ///
-///                       ┌────────────────── await, yield ──────────────────┐
-///                       v                                                  │
-///     created ──> [a state runs] ── finish, fail, throws ──> [finally()] ──┤
-///        │                                                       │         └─> waiting ─┐
-///        │ cancelled before its first step                  end, finish, fail     ^     │
-///        v                                                       v                └─────┘
-///     machine destroyed, promise done <───────────────── time limits left       cancel(): the
-///                                                                            awaited promise, too
+///                     await, yield
+///                   ┌──────────────> waiting ─────┐       cancel(): what is awaited is
+///                   │                             │       cancelled, too
+///     created ──> [state] <───────────────────────┘
+///        │          │  promise done, cancelled
+///        │          │ finish, fail, throw: outcome held, time limits left
+///        │          v           await, yield
+///        │     [finally()] ──────────────> waiting ──> [state] …
+///        │          │ end, finish, fail, throw
+///        v          v
+///     machine destroyed, then promise done               (cancelled before its first step: neither
+///                                                         start() nor finally() runs)
 ///
 /// The machine belongs to the loop: it is made by create_task() and destroyed before its promise
-/// becomes done; nobody has to hold the handle, since what the task waits for keeps it alive. All on
-/// the loop's thread.
+/// becomes done. Nobody has to hold the handle: what the task waits for keeps it alive. All on the
+/// loop's thread.
 ///
-/// - A task that fails, or is cancelled, after its first step runs finally(); then no more clause of
-///   its own is asked. LoopExit ends it without finally(), and leaves the loop.
+/// - LoopExit ends a task without finally(), and leaves the loop.
 /// - If what it waits for is dropped while pending, a task that somebody holds goes on with
 ///   BrokenPromise; one that nobody holds is destroyed, with one report, without finally(). What
 ///   must be closed on every path is a member with a destructor.
@@ -87,10 +90,10 @@ private:
 /// - Each step runs in the task's own context: a snapshot from its creation, with what its steps
 ///   have set since; or the very context that the options gave.
 ///
-/// Inside a class template the verbs need `this->`; a protected state of a base is named through the
-/// derived class (&Derived::state); a state named like a free function hides it. The constructor's
-/// arguments that become members live until the end of the task, and a member that keeps the awaited
-/// promise makes the value be copied: pass promises to await() as temporaries.
+/// Inside a class template the verbs need `this->`; a protected state of a base is named through
+/// the derived class (&Derived::state); a state named like a free function hides it. The
+/// constructor's arguments that become members live until the end of the task, and a member that
+/// keeps the awaited promise makes the value be copied: pass promises to await() as temporaries.
 template <class R>
 class Task : public detail::TaskBase {
 protected:
@@ -105,37 +108,37 @@ protected:
     /// arrives while it waits and is not caught replaces the outcome.
     Next finally() override { return end(); }
 
-    /// Goes on with `state` in the iteration after `promise` is done. What the state takes says what
-    /// it is run with: the value (`T`: moved if nobody else can see the promise, else copied;
+    /// Goes on with `state` in the iteration after `promise` is done. What the state takes says
+    /// what it is run with: the value (`T`: moved if nobody else can see the promise, else copied;
     /// `const T&`; nothing), the elements of a std::tuple (several parameters), or every outcome
     /// (`Promise<T>`). Up to three clauses follow, tried in this order when the promise fails: one
     /// that takes `const SomeError&` catches just that, one that takes std::exception_ptr all,
-    /// cancellation included; `throw;` works inside. A failure that none takes ends the task. States
-    /// are members (&Class::state) or lambdas with a declared result (`-> Next`).
+    /// cancellation included; `throw;` works inside. A failure that none takes ends the task.
+    /// States are members (&Class::state) or lambdas with a declared result (`-> Next`).
     ///
     /// Only records: it acts when the state has returned. `here` is the caller's place, which
     /// TaskHandle::state() shows; a helper that wraps await() passes its own on. Throws StateError
-    /// for an empty promise, outside of a state, and after another verb in the same state; a promise
-    /// of another loop, or the task's own, resumes the task with StateError.
+    /// for an empty promise, outside of a state, and after another verb in the same state; a
+    /// promise of another loop, or the task's own, resumes the task with StateError.
     template <class T, class F>
     REACTOR_NODISCARD Next await(Promise<T> promise, F state, Here here = Here()) {
-        return wait_for(here, std::move(promise), std::move(state));
+        return record_await(here, std::move(promise), std::move(state));
     }
     template <class T, class F, class C>
     REACTOR_NODISCARD Next await(Promise<T> promise, F state, C clause, Here here = Here()) {
-        return wait_for(here, std::move(promise), std::move(state), std::move(clause));
+        return record_await(here, std::move(promise), std::move(state), std::move(clause));
     }
     template <class T, class F, class C, class D>
     REACTOR_NODISCARD Next await(Promise<T> promise, F state, C clause, D second,
                                  Here here = Here()) {
-        return wait_for(here, std::move(promise), std::move(state), std::move(clause),
-                        std::move(second));
+        return record_await(here, std::move(promise), std::move(state), std::move(clause),
+                            std::move(second));
     }
     template <class T, class F, class C, class D, class E>
     REACTOR_NODISCARD Next await(Promise<T> promise, F state, C clause, D second, E third,
                                  Here here = Here()) {
-        return wait_for(here, std::move(promise), std::move(state), std::move(clause),
-                        std::move(second), std::move(third));
+        return record_await(here, std::move(promise), std::move(state), std::move(clause),
+                            std::move(second), std::move(third));
     }
 
     /// Goes on with `state`, which takes nothing, in the next iteration. asyncio: sleep(0).
@@ -144,7 +147,7 @@ protected:
         constexpr bool fits = std::is_same<detail::ParametersOf<F>, detail::Types<>>::value &&
                               detail::ReturnsNext<F>::value;
         static_assert(fits, "yield: the next state takes nothing and returns Next");
-        return take_turn(std::integral_constant<bool, fits>(), here, std::move(state));
+        return record_yield(std::integral_constant<bool, fits>(), here, std::move(state));
     }
 
     /// Ends the task with a value made from `arguments`; in finally() it replaces the outcome.
@@ -158,7 +161,7 @@ protected:
                           typename std::conditional<std::is_void<R>::value, int, R>::type,
                           A&&...>::value;
         static_assert(fits, "finish: the task's result cannot be made from these arguments");
-        return end_with(std::integral_constant<bool, fits>(), std::forward<A>(arguments)...);
+        return record_finish(std::integral_constant<bool, fits>(), std::forward<A>(arguments)...);
     }
 
     /// Ends the task with an error; a CancelledError is a cancellation. Like a throw, without its
@@ -186,8 +189,8 @@ protected:
     EventLoop& loop() const noexcept { return *core_->own.core->loop; }
     std::string name() const { return core_->name(); }
 
-    /// Requests the cancellation of this task, seen at its next await or yield; a task that finishes
-    /// in the same state ends cancelled. Only records.
+    /// Requests the cancellation of this task, seen at its next await or yield; a task that
+    /// finishes in the same state ends cancelled. Only records.
     bool cancel(const std::string& message = std::string()) { return core_->own.cancel(message); }
     /// See TaskHandle.
     std::uint32_t uncancel() noexcept { return core_->uncancel(); }
@@ -195,13 +198,14 @@ protected:
 
 private:
     template <class T, class F, class... C>
-    Next wait_for(const Here& here, Promise<T> promise, F state, C... clauses) {
+    Next record_await(const Here& here, Promise<T> promise, F state, C... clauses) {
         constexpr bool returns =
             detail::All<detail::ReturnsNext<F>::value, detail::ReturnsNext<C>::value...>::value;
         constexpr bool takes = detail::StateTakes<T, detail::ParametersOf<F>>::value;
         constexpr bool catches = detail::All<detail::Clause<C>::valid...>::value;
-        static_assert(returns, "await: a state or clause is a member function (&Class::state), a "
-                               "function or a lambda, and returns Next");
+        static_assert(returns,
+                      "await: a state or clause is a member function (&Class::state), a "
+                      "function or a lambda, and returns Next");
         static_assert(!returns || takes,
                       "await: the next state takes the value the promise brings (T or const T&), "
                       "the Promise<T> itself (then it sees every outcome), or nothing");
@@ -209,12 +213,12 @@ private:
                       "await: a clause takes const SomeError& (it catches just that) or "
                       "std::exception_ptr (it catches all, cancellation included)");
         // After a failed assertion there is nothing more to say: the empty overload.
-        return suspend(std::integral_constant<bool, returns && takes && catches>(), here,
-                       std::move(promise), std::move(state), std::move(clauses)...);
+        return record_wait(std::integral_constant < bool, returns&& takes&& catches > (), here,
+                           std::move(promise), std::move(state), std::move(clauses)...);
     }
 
     template <class T, class F, class... C>
-    Next suspend(std::true_type, const Here& here, Promise<T> promise, F state, C... clauses) {
+    Next record_wait(std::true_type, const Here& here, Promise<T> promise, F state, C... clauses) {
         if (!promise) detail::TaskCore::refuse_empty();
         core_->note_transition(here);
         core_->decide(detail::Action::wait);
@@ -225,10 +229,10 @@ private:
         return Next(core_);
     }
     template <class... A>
-    Next suspend(std::false_type, const A&...);
+    Next record_wait(std::false_type, const A&...);
 
     template <class F>
-    Next take_turn(std::true_type, const Here& here, F state) {
+    Next record_yield(std::true_type, const Here& here, F state) {
         core_->note_transition(here);
         core_->decide(detail::Action::yield);
         core_->next.template put<detail::ResumeTurn<Task, F>>(std::move(state));
@@ -236,17 +240,17 @@ private:
         return Next(core_);
     }
     template <class F>
-    Next take_turn(std::false_type, const Here&, const F&);
+    Next record_yield(std::false_type, const Here&, const F&);
 
     template <class... A>
-    Next end_with(std::true_type, A&&... arguments) {
+    Next record_finish(std::true_type, A&&... arguments) {
         core_->decide(detail::Action::finish);
         static_cast<detail::ValueState<R>&>(core_->own).emplace(std::forward<A>(arguments)...);
         core_->outcome = detail::Outcome();
         return Next(core_);
     }
     template <class... A>
-    Next end_with(std::false_type, A&&...);
+    Next record_finish(std::false_type, A&&...);
 };
 
 }  // namespace reactor

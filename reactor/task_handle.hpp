@@ -21,13 +21,14 @@ public:
 
     /// The function in which the task waits, or waited last; "start" before the first wait.
     const char* state() const { return core("state").waits_in(); }
-    /// Where it waits, as "file:line"; before the first wait where it was made, if the options told.
+    /// Where it waits, as "file:line"; before the first wait where it was made, if the options
+    /// told.
     std::string where() const { return core("where").where(); }
 
     /// How many cancellations were requested and not taken back.
     std::uint32_t cancelling() const { return core("cancelling").cancelling; }
-    /// Takes one back, never below 0, and gives the rest. At 0 a cancellation that no state has seen
-    /// yet is not delivered any more. asyncio: uncancel (3.13).
+    /// Takes one back, never below 0, and gives the rest. At 0 a cancellation that no state has
+    /// seen yet is not delivered any more. asyncio: uncancel (3.13).
     std::uint32_t uncancel() const { return core("uncancel").uncancel(); }
 
     /// What the options' label or set_name() said, else "Task-N", where N counts the loop's tasks.

@@ -404,6 +404,7 @@ bool SocketState::advance(SendOperation& send) {
             return true;
         }
     }
+    send.drop_bytes();
     send.set();
     return true;
 }
@@ -431,6 +432,7 @@ StateOwner<SendOperation> SocketState::unlink(SendOperation& send) noexcept {
     for (SendOperation* at = sending_; at != &send; at = at->behind) before = at;
     (before ? before->behind : sending_) = send.behind;
     if (last_send_ == &send) last_send_ = before;
+    send.drop_bytes();
     SendOperation* out = &send;
     return detach(out);
 }

@@ -51,6 +51,11 @@ struct SendOperation final : reactor::detail::Pooled<SendOperation, SocketOperat
     void abandon() noexcept override;
 
     const std::string& bytes() const noexcept { return shared ? *shared : own; }
+    /// A promise may be held long after its outcome.
+    void drop_bytes() noexcept {
+        shared.reset();
+        std::string().swap(own);
+    }
 
     std::string own;
     std::shared_ptr<const std::string> shared;

@@ -61,8 +61,9 @@ public:
         return hand_over;
     }
 
-    /// For an object that was handed over, by the loop's thread or, once the loop is gone, by the one
-    /// that would have handed it over: adds up the two halves, for good. True: destroy the object.
+    /// For an object that was handed over, by the loop's thread or, once the loop is gone, by the
+    /// one that would have handed it over: adds up the two halves, for good. True: destroy the
+    /// object.
     bool add_up() noexcept {
         // `queued` is set, so nobody else comes here, and the local half is ours alone.
         const std::int32_t local = static_cast<std::int32_t>(local_);

@@ -13,8 +13,8 @@ namespace detail {
 struct Delivery;
 struct TaskCore;
 
-/// The state that a task goes on with, and its catch clauses, until the promise is done. A member of
-/// the task, filled by each await(): a step allocates nothing. 64 bytes are a state and three
+/// The state that a task goes on with, and its catch clauses, until the promise is done. A member
+/// of the task, filled by each await(): a step allocates nothing. 64 bytes are a state and three
 /// clauses as pointers to member functions, or a lambda with eight captured pointers.
 class Continuation {
 public:
@@ -30,9 +30,10 @@ public:
 
     template <class K, class... A>
     void put(A&&... arguments) {
-        static_assert(Fits<K>::value,
-                      "await: the states and clauses are too big to be kept in the task (64 bytes): "
-                      "name member functions, or capture less");
+        static_assert(
+            Fits<K>::value,
+            "await: the states and clauses are too big to be kept in the task (64 bytes): "
+            "name member functions, or capture less");
         clear();
         ::new (static_cast<void*>(storage_)) K(std::forward<A>(arguments)...);
         static const Operations operations = {&resume_as<K>, &destroy_as<K>};
@@ -42,9 +43,7 @@ public:
     explicit operator bool() const noexcept { return operations_ != nullptr; }
 
     /// Calls what was put, which is moved out before: the state it runs puts the next one here.
-    void resume(TaskCore& task, Delivery& delivery) {
-        operations_->resume(*this, task, delivery);
-    }
+    void resume(TaskCore& task, Delivery& delivery) { operations_->resume(*this, task, delivery); }
 
     void clear() noexcept {
         if (const Operations* was = operations_) {

@@ -3,7 +3,7 @@
 #define REACTOR_DETAIL_DONE_CALLBACK_HPP
 
 #include <reactor/detail/invoke.hpp>
-#include <reactor/detail/promise_state.hpp>
+#include <reactor/detail/value_state.hpp>
 #include <reactor/handle.hpp>
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace detail {
 
 /// What may stand before the callable of add_done_callback().
 template <class F, class D = typename std::decay<F>::type>
-using NotSpecial = typename std::enable_if<!std::is_same<D, Options>::value &&
-                                           !std::is_same<D, DoneKey>::value &&
-                                           !std::is_same<D, Scope>::value>::type;
+using NotSpecial =
+    typename std::enable_if<!std::is_same<D, Options>::value && !std::is_same<D, DoneKey>::value &&
+                            !std::is_same<D, Scope>::value>::type;
 
 /// Between promises and their states, for the library's own parts.
 struct PromiseAccess {
@@ -124,7 +124,8 @@ private:
 template <class P, class F, class... A>
 using BindDone = BoundDone<P, typename std::decay<F>::type, typename std::decay<A>::type...>;
 
-/// A key that no callback of the loop has had for four thousand million registrations. 0 is nobody's.
+/// A key that no callback of the loop has had for four thousand million registrations. 0 is
+/// nobody's.
 inline std::uint32_t new_done_key(LoopCore& core) noexcept {
     if (core.next_key == 0) ++core.next_key;
     return core.next_key++;
@@ -148,8 +149,8 @@ Node* attach_done(PromiseState& state, std::uint32_t key, const Options* options
 template <class P, class F, class... A>
 Node* attach_own(PromiseState& state, A&&... construct) {
     LoopCore& core = *state.core;
-    Node* const node = core.fill<OnDone<P, F>>(core.take(NodeKind::done), &state,
-                                               std::forward<A>(construct)...);
+    Node* const node =
+        core.fill<OnDone<P, F>>(core.take(NodeKind::done), &state, std::forward<A>(construct)...);
     state.attach(node);
     return node;
 }

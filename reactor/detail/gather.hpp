@@ -61,7 +61,7 @@ private:
     bool settled_;
     std::vector<Child> children_;
     std::size_t left_ = 0;
-    std::int32_t links_ = 0;         // callbacks that wait: each owns a reference of the outer promise
+    std::int32_t links_ = 0;  // callbacks that wait: each owns a reference of the outer promise
     std::exception_ptr cancel_asked_;  // what it will end with once all have ended
 };
 
@@ -121,8 +121,7 @@ template <class... T, std::size_t... I>
 void settle_each(Gathering& gathering, PromiseState& outer, Indices<I...>) {
     static_cast<void>(gathering);
     using Values = std::tuple<Promise<T>...>;
-    static_cast<ValueState<Values>&>(outer).set(
-        Values{detail::settled<T>(gathering.take(I))...});
+    static_cast<ValueState<Values>&>(outer).set(Values{detail::settled<T>(gathering.take(I))...});
 }
 template <class... T>
 void settled_tuple(Gathering& gathering, PromiseState& outer, const PromiseState*) {

@@ -9,6 +9,9 @@
 #include <utility>
 
 namespace reactor {
+
+class Callback;
+
 namespace detail {
 
 // What C++14 and 17 call index_sequence and invoke. Calls inside the library are always qualified:
@@ -167,6 +170,18 @@ private:
 
     F f_;
 };
+template <class F>
+class BoundMany<F> {
+public:
+    template <class G>
+    explicit BoundMany(G&& f) : f_(std::forward<G>(f)) {}
+    static_assert(IsInvocable<F&>::value, REACTOR_BINDING_SENTENCE);
+
+    void operator()() { f_(); }
+
+private:
+    F f_;
+};
 
 #undef REACTOR_BINDING_SENTENCE
 
@@ -192,6 +207,8 @@ template <class S>
 bool is_null(const std::function<S>& f) noexcept {
     return !f;
 }
+
+bool is_null(const Callback& f) noexcept;
 
 [[noreturn]] void throw_null_callable(const char* call);
 

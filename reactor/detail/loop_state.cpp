@@ -192,21 +192,24 @@ void LoopState::run(Node* node, ContextCell& cell, ContextCell*& slot) {
 }
 
 void LoopState::invoke(Node* node) {
+    std::exception_ptr error;
     try {
         node->ops->invoke(node->storage);
+        return;
     } catch (const LoopExit&) {
         throw;
     } catch (const abi::__forced_unwind&) {
         throw;  // pthread_cancel(): swallowing it would abort the process
     } catch (...) {
-        report_current_exception(node);
+        error = std::current_exception();
     }
+    // Outside of the catch clause: a thread that is cancelled inside one is terminated.
+    report_exception(node, std::move(error));
 }
 
-void LoopState::report_current_exception(Node* node) {
+void LoopState::report_exception(Node* node, std::exception_ptr error) {
     try {
-        Report report(std::string("Exception in callback ") + node->name(),
-                      std::current_exception());
+        Report report("Exception in callback " + node->name(), std::move(error));
         report.handle = HandleAccess::handle(node);
         loop->call_exception_handler(report);
     } catch (const LoopExit&) {

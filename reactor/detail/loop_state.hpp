@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -76,7 +77,7 @@ private:
 
     void run(Node* node, ContextCell& cell, ContextCell*& slot);
     void invoke(Node* node);
-    void report_current_exception(Node* node);
+    void report_exception(Node* node, std::exception_ptr error);
     void rearm(TimerNode* timer) noexcept;
 
     std::vector<Post> posts_;  // being moved into the queue

@@ -54,8 +54,7 @@ struct TaskCell final : Pooled<TaskCell<S>, TaskState<typename ResultOfTask<S>::
     template <class... A>
     void build(A&&... arguments) {
         const Constructing constructing(*this);
-        this->machine =
-            ::new (static_cast<void*>(&room)) S(std::forward<A>(arguments)...);
+        this->machine = ::new (static_cast<void*>(&room)) S(std::forward<A>(arguments)...);
     }
     void destroy_machine_object() noexcept override { reinterpret_cast<S*>(&room)->~S(); }
 

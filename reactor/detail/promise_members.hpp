@@ -56,11 +56,11 @@ Promise<T> Promise<T>::recover(const Here& here, G&& f) const {
     detail::Follower<T>* const to = detail::make_state<detail::Follower<T>>(*promise.core, here);
     const Promise<T> result = detail::PromiseAccess::adopt<Promise<T>>(to);
     // After a failed assertion nothing more is said about this callable.
-    using Handler = typename std::conditional<clause && fits, detail::Except<T, F>,
-                                              detail::Unsaid>::type;
+    using Handler =
+        typename std::conditional<clause && fits, detail::Except<T, F>, detail::Unsaid>::type;
     to->source = &promise;
     detail::attach_done<detail::OnDone<Promise<T>, Handler>>(promise, 0, nullptr, &promise,
-                                                            std::forward<G>(f), to);
+                                                             std::forward<G>(f), to);
     return result;
 }
 

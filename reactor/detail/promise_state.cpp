@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <reactor/detail/inbox.hpp>
 #include <reactor/detail/promise_state.hpp>
-#include <reactor/report.hpp>
 
 #include <cxxabi.h>
 
-#include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace reactor {
 namespace detail {
 
 namespace {
-
-// In place of a list: the loop is gone, nobody will look at it any more.
-PromiseState* ended_mark() noexcept {
-    static char mark;
-    return reinterpret_cast<PromiseState*>(&mark);
-}
 
 /// Kills the nodes of a list that nobody else can reach any more. What the captures' destructors do
 /// to the promise meets a whole list.
@@ -33,41 +25,7 @@ void drop_nodes(Node* node) noexcept {
     }
 }
 
-/// Leaves a state to the loop's thread, or says that there is none any more.
-bool hand_back(LoopCore& core, PromiseState* state) noexcept {
-    // The loop may end, and its core go, as soon as the state is in the list: what is needed after
-    // that is taken before it.
-    const std::shared_ptr<Inbox> inbox = core.inbox;
-    PromiseState* head = core.dropped.load(std::memory_order_acquire);
-    do {
-        if (head == ended_mark()) return false;
-        state->next_dead = head;
-    } while (!core.dropped.compare_exchange_weak(head, state, std::memory_order_acq_rel,
-                                                 std::memory_order_acquire));
-    if (!head) inbox->wake();
-    return true;
-}
-
 }  // namespace
-
-// Never one destruction inside another: a chain of 300,000 promises, each kept by the callback of
-// the one before, is destroyed with constant stack.
-void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
-    if (core.reaping) {
-        state->next_dead = core.doomed;
-        core.doomed = state;
-        return;
-    }
-    core.retain();  // the last state may otherwise take the core with it
-    core.reaping = true;
-    state->dispose();
-    while (PromiseState* const dead = core.doomed) {
-        core.doomed = dead->next_dead;
-        dead->dispose();
-    }
-    core.reaping = false;
-    core.forget();
-}
 
 PromiseState::PromiseState(LoopCore& c, const Here& here) noexcept
     : core(&c),
@@ -291,26 +249,6 @@ std::string PromiseState::describe() const {
     return "promise made at " + std::string(file) + ":" + std::to_string(line);
 }
 
-void PromiseState::dispose() noexcept {
-    if (!retrieved) {
-        Report report(is_task ? "Task exception was never retrieved"
-                              : "Promise exception was never retrieved",
-                      error);
-        (is_task ? report.task : report.promise) = describe();
-        core->report(report);
-    }
-    before_dispose();
-    unlink();
-    drop_callbacks();
-    destroy();
-}
-
-void drop_elsewhere(PromiseState* state) noexcept {
-    if (!state->count.drop_elsewhere()) return;
-    // The loop is gone: nobody else will, and no chains are left that would need a turn.
-    if (!hand_back(*state->core, state) && state->count.add_up()) state->dispose();
-}
-
 void break_promise(PromiseState& state, std::int32_t links) noexcept {
     if (state.done() || state.count.total() <= links) return;
     state.fail(std::make_exception_ptr(
@@ -326,36 +264,6 @@ void check_can_follow(const PromiseState* source, const PromiseState& state) {
         throw std::invalid_argument("the promise to wait for belongs to another event loop");
     }
     source->check_attach("then");
-}
-
-void LoopCore::drain_dropped() noexcept {
-    if (!dropped.load(std::memory_order_relaxed)) return;
-    PromiseState* state = dropped.exchange(nullptr, std::memory_order_acq_rel);
-    while (state) {
-        PromiseState* const following = state->next_dead;
-        if (state->count.add_up()) dispose_in_turn(*this, state);
-        state = following;
-    }
-}
-
-void LoopCore::stop_hand_backs() noexcept {
-    PromiseState* state = dropped.exchange(ended_mark(), std::memory_order_acq_rel);
-    while (state) {
-        PromiseState* const following = state->next_dead;
-        if (state->count.add_up()) state->dispose();
-        state = following;
-    }
-}
-
-void LoopCore::abandon_promises() noexcept {
-    // Each is kept while its callbacks go: they may hold its last reference.
-    while (PromiseState* const state = pending) {
-        state->keep();
-        state->unlink();
-        state->last_words();
-        state->drop_callbacks();
-        drop(state);
-    }
 }
 
 }  // namespace detail

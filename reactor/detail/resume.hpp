@@ -43,8 +43,7 @@ private:
             callee(PromiseAccess::share<Promise<T>>(delivery.promise));
             return;
         }
-        PromiseState* const own =
-            make_state<PlainState<T>>(*task.own.core, Here("await", "", 0));
+        PromiseState* const own = make_state<PlainState<T>>(*task.own.core, Here("await", "", 0));
         Promise<T> promise = PromiseAccess::adopt<Promise<T>>(own);
         if (delivery.outcome.cancelled()) {
             own->end_cancelled(std::move(delivery.outcome.error));
@@ -63,8 +62,7 @@ private:
             return;
         }
         // Where no clause can look, nothing is thrown: a failure that passes through costs little.
-        if (!looks(delivery, Any<Clause<C>::takes_cancellation...>()) ||
-            !caught(task, delivery)) {
+        if (!looks(delivery, Any<Clause<C>::takes_cancellation...>()) || !caught(task, delivery)) {
             task.pass_on(std::move(delivery.outcome));
         }
     }
@@ -100,8 +98,7 @@ private:
 
         static void run(Resume& self, TaskCore& task, const std::exception_ptr& error,
                         bool& matched) {
-            run(self, task, error, matched,
-                std::integral_constant<bool, Clause<K>::takes_all>());
+            run(self, task, error, matched, std::integral_constant<bool, Clause<K>::takes_all>());
         }
         static void run(Resume& self, TaskCore& task, const std::exception_ptr& error,
                         bool& matched, std::true_type) {

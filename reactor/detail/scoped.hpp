@@ -76,8 +76,8 @@ public:
     void operator()() { callable_.get()(); }
 
 private:
-    static constexpr bool fits = sizeof(Link) + sizeof(B) <= callable_capacity &&
-                                 alignof(B) <= alignof(Link);
+    static constexpr bool fits =
+        sizeof(Link) + sizeof(B) <= callable_capacity && alignof(B) <= alignof(Link);
 
     Link link_;
     typename std::conditional<fits, BesideLink<B>, BehindLink<B>>::type callable_;

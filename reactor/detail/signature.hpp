@@ -16,9 +16,9 @@ struct Is {
 template <class... A>
 struct Types {};
 
-/// Result and parameters of a callable that has exactly one signature: a function, a member function
-/// (without its object), a lambda or other class with one operator(). `known` is false for the
-/// rest: generic lambdas, overloads, std::bind.
+/// Result and parameters of a callable that has exactly one signature: a function, a member
+/// function (without its object), a lambda or other class with one operator(). `known` is false for
+/// the rest: generic lambdas, overloads, std::bind.
 template <class F, class = void>
 struct Signature {
     static constexpr bool known = false;
@@ -35,25 +35,25 @@ template <class F>
 struct Signature<F, typename Exists<decltype(&F::operator())>::type>
     : Signature<decltype(&F::operator())> {};
 
-#define REACTOR_SIGNATURE(...)                \
-    struct Signature<__VA_ARGS__, void> {     \
-        static constexpr bool known = true;   \
-        using Result = R;                     \
-        using Parameters = Types<A...>;       \
+#define REACTOR_SIGNATURE(...)              \
+    struct Signature<__VA_ARGS__, void> {   \
+        static constexpr bool known = true; \
+        using Result = R;                   \
+        using Parameters = Types<A...>;     \
     }
-#define REACTOR_SIGNATURES(NOEXCEPT)                       \
-    template <class R, class... A>                         \
-    REACTOR_SIGNATURE(R (*)(A...) NOEXCEPT);               \
-    template <class R, class C, class... A>                \
-    REACTOR_SIGNATURE(R (C::*)(A...) NOEXCEPT);            \
-    template <class R, class C, class... A>                \
-    REACTOR_SIGNATURE(R (C::*)(A...) const NOEXCEPT);      \
-    template <class R, class C, class... A>                \
-    REACTOR_SIGNATURE(R (C::*)(A...)& NOEXCEPT);           \
-    template <class R, class C, class... A>                \
-    REACTOR_SIGNATURE(R (C::*)(A...) const& NOEXCEPT);     \
-    template <class R, class C, class... A>                \
-    REACTOR_SIGNATURE(R (C::*)(A...)&& NOEXCEPT)
+#define REACTOR_SIGNATURES(NOEXCEPT)                   \
+    template <class R, class... A>                     \
+    REACTOR_SIGNATURE(R (*)(A...) NOEXCEPT);           \
+    template <class R, class C, class... A>            \
+    REACTOR_SIGNATURE(R (C::*)(A...) NOEXCEPT);        \
+    template <class R, class C, class... A>            \
+    REACTOR_SIGNATURE(R (C::*)(A...) const NOEXCEPT);  \
+    template <class R, class C, class... A>            \
+    REACTOR_SIGNATURE(R (C::*)(A...) & NOEXCEPT);      \
+    template <class R, class C, class... A>            \
+    REACTOR_SIGNATURE(R (C::*)(A...) const& NOEXCEPT); \
+    template <class R, class C, class... A>            \
+    REACTOR_SIGNATURE(R (C::*)(A...) && NOEXCEPT)
 
 REACTOR_SIGNATURES();
 #ifdef __cpp_noexcept_function_type

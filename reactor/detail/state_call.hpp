@@ -37,10 +37,11 @@ struct FirstParameter<Types<A, Rest...>> {
 
 /// Whether a parameter of type P takes a T: by value, by const reference, by rvalue reference.
 template <class T, class P>
-using ParameterTakes = std::integral_constant<
-    bool, std::is_same<typename std::decay<P>::type, T>::value &&
-              !(std::is_lvalue_reference<P>::value &&
-                !std::is_const<typename std::remove_reference<P>::type>::value)>;
+using ParameterTakes =
+    std::integral_constant<bool,
+                           std::is_same<typename std::decay<P>::type, T>::value &&
+                               !(std::is_lvalue_reference<P>::value &&
+                                 !std::is_const<typename std::remove_reference<P>::type>::value)>;
 
 template <class T, class P>
 struct StateTakes : std::false_type {};
@@ -48,11 +49,13 @@ template <class T>
 struct StateTakes<T, Types<>> : std::true_type {};
 template <class T, class P>
 struct StateTakes<T, Types<P>>
-    : std::integral_constant<bool, ParameterTakes<T, P>::value || ParameterTakes<Promise<T>, P>::value> {};
+    : std::integral_constant<bool, ParameterTakes<T, P>::value ||
+                                       ParameterTakes<Promise<T>, P>::value> {};
 template <class... E, class P, class Q, class... R>
 struct StateTakes<std::tuple<E...>, Types<P, Q, R...>>
-    : std::is_same<std::tuple<E...>, std::tuple<typename std::decay<P>::type, typename std::decay<Q>::type,
-                                                typename std::decay<R>::type...>> {};
+    : std::is_same<std::tuple<E...>,
+                   std::tuple<typename std::decay<P>::type, typename std::decay<Q>::type,
+                              typename std::decay<R>::type...>> {};
 
 /// A clause: `const SomeError&`, or std::exception_ptr for all.
 template <class F>
@@ -62,9 +65,8 @@ struct Clause {
         std::is_same<typename std::decay<Parameter>::type, std::exception_ptr>::value;
     static constexpr bool valid =
         std::is_same<ParametersOf<F>, Types<Parameter>>::value &&
-        (takes_all ||
-         (std::is_lvalue_reference<Parameter>::value &&
-          std::is_const<typename std::remove_reference<Parameter>::type>::value));
+        (takes_all || (std::is_lvalue_reference<Parameter>::value &&
+                       std::is_const<typename std::remove_reference<Parameter>::type>::value));
     static constexpr bool takes_cancellation =
         takes_all || std::is_same<typename std::decay<Parameter>::type, CancelledError>::value;
 };

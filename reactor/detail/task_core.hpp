@@ -23,7 +23,8 @@ class Timeout;
 
 namespace detail {
 
-/// How something ended. A cancellation without a message has no error object: it travels as a state.
+/// How something ended. A cancellation without a message has no error object: it travels as a
+/// state.
 struct Outcome {
     PromiseStatus status = PromiseStatus::value;
     std::exception_ptr error;
@@ -149,19 +150,19 @@ struct TaskCore {
     virtual void destroy_machine_object() noexcept = 0;
 
     PromiseState& own;
-    TaskBase* machine = nullptr;  // null before it is made, and from the end on
+    TaskBase* machine = nullptr;      // null before it is made, and from the end on
     PromiseState* waiting = nullptr;  // not owned: it owns our wake-up
     PromiseState* asked = nullptr;    // owned, from await() to the end of the step
     Continuation next;
-    Outcome outcome;                    // held while finally() runs
-    std::string cancel_message;         // of a request that was not delivered yet
-    std::exception_ptr leaving;         // a LoopExit on its way out
-    Timeout* limits = nullptr;          // active ones, the inner first
-    Here here;                          // the last wait; before the first step, where it was made
-    ContextCellPtr own_context;         // given by the options
-    ContextMapPtr context;              // else: the values its next step sees
-    const char* const class_name;       // as the compiler prints it
-    const char* const label;            // a literal from the options, or null
+    Outcome outcome;               // held while finally() runs
+    std::string cancel_message;    // of a request that was not delivered yet
+    std::exception_ptr leaving;    // a LoopExit on its way out
+    Timeout* limits = nullptr;     // active ones, the inner first
+    Here here;                     // the last wait; before the first step, where it was made
+    ContextCellPtr own_context;    // given by the options
+    ContextMapPtr context;         // else: the values its next step sees
+    const char* const class_name;  // as the compiler prints it
+    const char* const label;       // a literal from the options, or null
     std::unique_ptr<std::string> given_name;
     std::uint64_t number;
     std::uint32_t cancelling = 0;

@@ -69,11 +69,11 @@ Is<void> value_type_of(const void*);
 
 /// T of a Promise<T> and of what derives from it.
 template <class P>
-using ValueOf = typename decltype(
-    detail::value_type_of(static_cast<typename std::decay<P>::type*>(nullptr)))::type;
+using ValueOf = typename decltype(detail::value_type_of(
+    static_cast<typename std::decay<P>::type*>(nullptr)))::type;
 template <class P>
-struct IsPromise : std::is_convertible<typename std::decay<P>::type*,
-                                       const volatile Promise<ValueOf<P>>*> {};
+struct IsPromise
+    : std::is_convertible<typename std::decay<P>::type*, const volatile Promise<ValueOf<P>>*> {};
 
 /// What a Promise gives that is made of a function returning R: a returned promise is flattened.
 template <class R, bool nested = IsPromise<R>::value>
@@ -102,8 +102,7 @@ template <class F, class T>
 struct AcceptsConst<F, T, false> : std::is_lvalue_reference<typename OnlyParameter<F>::type> {};
 
 template <class F, class T>
-auto call_shared(F& f, ValueState<T>& state, std::true_type /*const*/)
-    -> InvokeResult<F&, T&&> {
+auto call_shared(F& f, ValueState<T>& state, std::true_type /*const*/) -> InvokeResult<F&, T&&> {
     return detail::invoke(f, detail::read_value(state));
 }
 template <class F, class T>
@@ -162,14 +161,15 @@ template <class F, class T, bool clause>
 struct Recovers : std::false_type {};
 template <class F, class T>
 struct Recovers<F, T, true>
-    : Fits<T, InvokeResult<F&, typename std::add_lvalue_reference<
-                                   typename OnlyParameter<F>::type>::type>> {};
+    : Fits<T, InvokeResult<
+                  F&, typename std::add_lvalue_reference<typename OnlyParameter<F>::type>::type>> {
+};
 
 /// A clause that takes the error by value is given a copy of it, not a slice caught by value.
 template <class Clause>
-using Caught = typename std::conditional<std::is_class<Clause>::value,
-                                         typename std::add_lvalue_reference<Clause>::type,
-                                         Clause>::type;
+using Caught =
+    typename std::conditional<std::is_class<Clause>::value,
+                              typename std::add_lvalue_reference<Clause>::type, Clause>::type;
 
 template <class O>
 using NotHere =
@@ -202,8 +202,8 @@ struct Follower final : Pooled<Follower<U>, ValueState<U>> {
     PromiseState* source = nullptr;  // not owned; null once its callback has run or is gone
 };
 
-/// Owns a promise that waits in another one's callback (its `source`), and breaks it if that callback goes without
-/// having run: whoever holds it must not wait for ever.
+/// Owns a promise that waits in another one's callback (its `source`), and breaks it if that
+/// callback goes without having run: whoever holds it must not wait for ever.
 template <class S>
 class FollowerLink {
 public:
@@ -350,13 +350,13 @@ private:
     template <class E>
     void complete(Follower<T>& to, E& error) {
         using R = InvokeResult<F&, E&>;
-        detail::complete_by(to, [&]() -> R { return detail::invoke(f_, error); },
-                            CompletedBy<T, R>());
+        detail::complete_by(
+            to, [&]() -> R { return detail::invoke(f_, error); }, CompletedBy<T, R>());
     }
     void complete(Follower<T>& to, const std::exception_ptr& error) {
         using R = InvokeResult<F&, const std::exception_ptr&>;
-        detail::complete_by(to, [&]() -> R { return detail::invoke(f_, error); },
-                            CompletedBy<T, R>());
+        detail::complete_by(
+            to, [&]() -> R { return detail::invoke(f_, error); }, CompletedBy<T, R>());
     }
 
     F f_;

@@ -2,7 +2,7 @@
 #ifndef REACTOR_DETAIL_VALUE_PASSING_HPP
 #define REACTOR_DETAIL_VALUE_PASSING_HPP
 
-#include <reactor/detail/promise_state.hpp>
+#include <reactor/detail/value_state.hpp>
 
 #include <tuple>
 #include <type_traits>
@@ -29,8 +29,7 @@ struct IsCopyable<std::pair<A, B>, void> : All<IsCopyable<A>::value, IsCopyable<
 template <class... A>
 struct IsCopyable<std::tuple<A...>, void> : All<IsCopyable<A>::value...> {};
 template <class T>
-struct IsCopyable<
-    T, typename std::enable_if<!std::is_same<typename T::value_type, T>::value>::type>
+struct IsCopyable<T, typename std::enable_if<!std::is_same<typename T::value_type, T>::value>::type>
     : All<std::is_copy_constructible<T>::value, IsCopyable<typename T::value_type>::value> {};
 
 /// What result() returns.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "crawler.hpp"
 
+#include <csignal>
 #include <cstdlib>
 #include <set>
 #include <string>

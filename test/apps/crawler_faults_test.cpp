@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(each_fault_has_one_line_and_harms_no_other_fetch) {
         {"ftp://127.0.0.1/x.png", {"ftp"}},
         {"http://127.0.0.1:99999/x.png", {"port"}},
         {"https://127.0.0.1/x.png", {"not supported"}},
-        {"http://pictures.invalid/x.png", {"look up", "pictures.invalid"}},
+        {"http://pictures.invalid/x.png", {"resolve", "pictures.invalid"}},
         {"http://" + refused + "/x.png", {"connect to " + refused, "Connection refused"}},
         {url("/half"), {at + "/half", "1000 of 2000"}},
         {url("/half-reset"), {at + "/half-reset", "1000 of 2000", "Connection reset by peer"}},
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(each_fault_has_one_line_and_harms_no_other_fetch) {
         {url("/loop"), {"10 redirects", at + "/loop"}},
         {url("/nowhere"), {"302 Found"}},
         {url("/bad-location"), {at + "/bad-location", "[broken"}},
-        {url("/to-https"), {"not supported", "https://127.0.0.1/"}},
+        {url("/to-https"), {"not supported", "https://127.0.0.1:443/"}},
         {url("/missing"), {"404 Not Found"}},
     };
     run.check(run.crawl(bad, {}), bad);

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <memory>
 #include <string>
 #include <system_error>

@@ -13,12 +13,12 @@
 using reactor::BrokenPromise;
 using reactor::CancelledError;
 using reactor::EventLoop;
+using reactor::gather;
+using reactor::gather_settled;
 using reactor::Promise;
 using reactor::Report;
 using reactor::StateError;
 using reactor::Unit;
-using reactor::gather;
-using reactor::gather_settled;
 
 namespace {
 
@@ -338,9 +338,8 @@ BOOST_AUTO_TEST_CASE(cancelling_a_sleep_cancels_its_timer) {
 
 BOOST_AUTO_TEST_CASE(odd_delays) {
     using Seconds = std::chrono::duration<double>;
-    BOOST_CHECK_THROW(
-        reactor::sleep(loop, Seconds(std::numeric_limits<double>::quiet_NaN())),
-        std::invalid_argument);
+    BOOST_CHECK_THROW(reactor::sleep(loop, Seconds(std::numeric_limits<double>::quiet_NaN())),
+                      std::invalid_argument);
     const auto never = reactor::sleep(loop, Seconds(std::numeric_limits<double>::infinity()));
     loop.run_until_complete(reactor::sleep(loop, Seconds(-5)));
     BOOST_TEST(!never.done());

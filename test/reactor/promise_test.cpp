@@ -399,8 +399,12 @@ BOOST_AUTO_TEST_CASE(a_run_that_ended_otherwise_leaves_no_hook_behind) {
     q.add_done_callback([](const Promise<int>&) { throw reactor::LoopExit(3); });
     loop.call_soon([&] { q.set_result(1); });
     BOOST_CHECK_THROW(loop.run_until_complete(q), reactor::LoopExit);
-    loop.call_soon([&] { loop.call_soon([&] { loop.call_soon([&] { loop.stop(); }); }); });
-    loop.call_later(std::chrono::seconds(0), [&] { order += 'u'; });
+    loop.call_soon([&] {
+        loop.call_soon([&] {
+            order += 'u';
+            loop.stop();
+        });
+    });
     loop.run_forever();
     BOOST_TEST(order == "tu");
 }

@@ -169,8 +169,9 @@ BOOST_AUTO_TEST_CASE(members_are_bound_with_their_object_first) {
 
 BOOST_AUTO_TEST_CASE(cancellation_goes_both_ways) {
     const auto p = loop.create_promise<int>();
-    const auto end = p.then([](int n) { return n; }).then([](int n) { return n; }).except([](
-        const std::exception&) { return 1; });
+    const auto end = p.then([](int n) { return n; })
+                         .then([](int n) { return n; })
+                         .except([](const std::exception&) { return 1; });
     BOOST_TEST(end.cancel());
     BOOST_TEST(p.cancelled());
     BOOST_TEST(!end.done());

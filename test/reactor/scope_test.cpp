@@ -155,10 +155,11 @@ BOOST_AUTO_TEST_CASE(captures_of_the_running_callback_go_when_it_returns) {
                 promise.add_done_callback(*owned, [end](const Promise<void>&) mutable { end(); });
                 promise.set_result();
             }
-            if (kind == 3) bound = owned->bind([end, &bound]() mutable {
-                bound = nullptr;
-                end();
-            });
+            if (kind == 3)
+                bound = owned->bind([end, &bound]() mutable {
+                    bound = nullptr;
+                    end();
+                });
             capture.reset();
             {
                 const auto moved = std::move(end);  // the copy in the scope is the last one

@@ -79,15 +79,14 @@ BOOST_AUTO_TEST_CASE(caught_it_becomes_whatever_the_state_makes_of_it) {  // T-1
                                           });
     auto p2 = loop.create_promise<int>();
     auto later = loop.create_promise<int>();
-    auto goes_on = loop.create_task<Script>(
-        [&](Script& s) { return s.outcome_of(p2); },
-        [&](Script& s, Promise<int> done) {
-            return done.cancelled() ? s.outcome_of(later) : s.finish(done.result());
-        });
+    auto goes_on = loop.create_task<Script>([&](Script& s) { return s.outcome_of(p2); },
+                                            [&](Script& s, Promise<int> done) {
+                                                return done.cancelled() ? s.outcome_of(later)
+                                                                        : s.finish(done.result());
+                                            });
     auto p3 = loop.create_promise<int>();
-    auto fails = loop.create_task<Script>(
-        [&](Script& s) { return s.outcome_of(p3); },
-        [](Script&, Promise<int>) -> Next { throw Fault("k"); });
+    auto fails = loop.create_task<Script>([&](Script& s) { return s.outcome_of(p3); },
+                                          [](Script&, Promise<int>) -> Next { throw Fault("k"); });
     iterate();
     value.cancel();
     goes_on.cancel();

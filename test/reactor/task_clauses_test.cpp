@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <reactor/combinators.hpp>
+
 #include "task_fixture.hpp"
 
 namespace {
@@ -55,38 +57,6 @@ private:
 
     Promise<int> promise_;
     std::string how_;
-};
-
-class Closing : public Task<int> {
-public:
-    enum class How { value, error, waits, replaces, throws, fails };
-    Closing(How how, Promise<int> work, Promise<void> cleaning, std::string& log)
-        : how_(how), work_(std::move(work)), cleaning_(std::move(cleaning)), log_(log) {}
-
-private:
-    Next start() override {
-        if (how_ == How::error) throw Fault("first");
-        if (how_ == How::waits) return await(std::move(work_), &Closing::got);
-        return finish(7);
-    }
-    Next got(int value) { return finish(value); }
-    Next finally() override {
-        log_ += error() ? "E" : "V";
-        if (!cleaning_) return end();
-        return await(std::move(cleaning_), &Closing::cleaned);
-    }
-    Next cleaned() {
-        log_ += "c";
-        if (how_ == How::replaces) return finish(9);
-        if (how_ == How::throws) throw Fault("second");
-        if (how_ == How::fails) return fail(Fault("third"));
-        return end();
-    }
-
-    How how_;
-    Promise<int> work_;
-    Promise<void> cleaning_;
-    std::string& log_;
 };
 
 }  // namespace
@@ -266,8 +236,9 @@ BOOST_AUTO_TEST_CASE(states_may_be_lambdas_functions_and_inherited_members) {
             const auto kept = std::make_shared<int>(k);
             auto promise = loop().create_promise<int>();
             promise.set_exception(Fault("x"));
-            return await(std::move(promise), [this](int) { return finish(0); },
-                         [this, kept](const Fault&) { return finish(*kept); });
+            return await(
+                std::move(promise), [this](int) { return finish(0); },
+                [this, kept](const Fault&) { return finish(*kept); });
         }
     };
     BOOST_TEST(loop.run_until_complete<Derived>(5) == 6);
@@ -299,80 +270,42 @@ BOOST_AUTO_TEST_CASE(class_templates_work_with_this) {
     BOOST_TEST(loop.run_until_complete<Retry>(left) == 8);
 }
 
-BOOST_AUTO_TEST_CASE(finally_runs_on_every_end_and_may_wait) {
-    std::string log;
-    const auto run = [&](Closing::How how, bool cancel_work, bool cancel_cleaning) {
-        log.clear();
-        auto work = loop.create_promise<int>();
-        auto cleaning = loop.create_promise<void>();
-        auto task = loop.create_task<Closing>(how, work, cleaning, log);
-        settle();
-        if (cancel_work) task.cancel();
-        settle();
-        BOOST_TEST(!task.done());
-        if (cancel_cleaning) {
-            BOOST_TEST(task.cancel());
-        } else {
-            cleaning.set_result();
-        }
-        settle();
-        return task;
-    };
-    BOOST_TEST(run(Closing::How::value, false, false).result() == 7);
-    BOOST_TEST(log == "Vc");
-    BOOST_TEST(text_of(run(Closing::How::error, false, false).exception()) == "first");
-    BOOST_TEST(log == "Ec");
-    BOOST_TEST(run(Closing::How::waits, true, false).cancelled());
-    BOOST_TEST(log == "Ec");
-    BOOST_TEST(run(Closing::How::replaces, false, false).result() == 9);
-    BOOST_TEST(text_of(run(Closing::How::throws, false, false).exception()) == "second");
-    BOOST_TEST(text_of(run(Closing::How::fails, false, false).exception()) == "third");
-    BOOST_TEST(run(Closing::How::value, false, true).cancelled());
-    BOOST_TEST(log == "V");
-    BOOST_TEST(run(Closing::How::error, false, true).cancelled());
-}
-
-BOOST_AUTO_TEST_CASE(end_before_finally_is_refused) {
-    auto task = loop.create_task<Script>([](Script& s) { return s.end(); });
-    settle();
-    BOOST_TEST(throws<reactor::StateError>([&] { task.result(); }));
-}
-
-BOOST_AUTO_TEST_CASE(fail_ends_as_a_throw_would) {
-    class Machine : public Task<void> {
+BOOST_AUTO_TEST_CASE(combinators_are_found_inside_a_state_and_follow_its_rules) {
+    class Machine : public Task<std::string> {
     public:
-        explicit Machine(std::exception_ptr error) : error_(std::move(error)) {}
+        Machine(Promise<int> first, Promise<std::string> second)
+            : first_(std::move(first)), second_(std::move(second)) {}
 
     private:
-        Next start() override { return fail(error_); }
-        std::exception_ptr error_;
+        Next start() override { return await(reactor::sleep(seconds(1)), &Machine::slept); }
+        Next slept() { return await(wait_for(never_, seconds(1)), &Machine::no, &Machine::late); }
+        Next no(int) { return finish("no"); }
+        Next late(const reactor::TimeoutError&) {
+            return await(gather(std::move(first_), std::move(second_)), &Machine::both);
+        }
+        Next both(int number, std::string text) { return finish(text + std::to_string(number)); }
+        Promise<int> first_;
+        Promise<std::string> second_;
+        Promise<int> never_ = loop().create_promise<int>();
     };
-    auto fault = loop.create_task<Machine>(std::make_exception_ptr(Fault("f")));
-    auto cancelled = loop.create_task<Machine>(std::make_exception_ptr(CancelledError("c")));
-    auto null = loop.create_task<Machine>(std::exception_ptr());
+    auto first = loop.create_promise<int>();
+    auto second = loop.create_promise<std::string>();
+    auto task = loop.create_task<Machine>(first, second);
+    auto other = loop.create_task<Machine>(first, second);
+    run_until_idle();
+    second.set_result("x");
+    first.set_result(3);
     settle();
-    BOOST_TEST(text_of(fault.exception()) == "f");
-    BOOST_TEST(cancelled.cancelled());
-    BOOST_TEST(throws<std::invalid_argument>([&] { null.result(); }));
-}
+    BOOST_TEST(task.result() == "x3");
+    BOOST_TEST(other.result() == "x3");
 
-BOOST_AUTO_TEST_CASE(throwing_after_a_verb_forgets_what_it_said) {
-    auto promise = loop.create_promise<int>();
-    auto task = loop.create_task<Script>([&](Script& s) -> Next {
-        const Next next = s.value_of(promise);
-        static_cast<void>(next);
-        throw Fault("after");
-    });
-    auto finished = loop.create_task<Script>([](Script& s) -> Next {
-        const Next next = s.finish(1);
-        static_cast<void>(next);
-        throw Fault("after finish");
-    });
+    // A cancelled part is an error of the whole, but who awaits that is cancelled as well.
+    auto part = loop.create_promise<int>();
+    auto whole = loop.create_task<Machine>(part, second);
+    run_until_idle();
+    part.cancel();
     settle();
-    BOOST_TEST(text_of(task.exception()) == "after");
-    BOOST_TEST(text_of(finished.exception()) == "after finish");
-    promise.set_result(1);
-    settle();
+    BOOST_TEST(whole.cancelled());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

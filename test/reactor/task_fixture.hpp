@@ -47,7 +47,7 @@ public:
             [this](EventLoop&, const reactor::Report& report) { reports_.push_back(report); });
     }
     ~TaskFixture() {
-        owned_.reset();
+        close();
         for (const auto& report : reports_) BOOST_ERROR("unexpected report: " + report.text());
     }
     TaskFixture(const TaskFixture&) = delete;
@@ -72,16 +72,22 @@ public:
             settle();
         }
     }
-    void close() { owned_.reset(); }
+    void close() {
+        if (owned_) owned_->close();
+        owned_.reset();
+    }
     std::vector<reactor::Report> take_reports() { return std::move(reports_); }
     std::size_t live() const { return loop.core().live; }
 
     /// A promise that is done after a while, unless it is cancelled.
     Promise<void> after(Duration delay) {
         const Promise<void> promise = loop.create_promise<void>();
-        loop.call_later(delay, [](Promise<void> late) {
-            if (!late.done()) late.set_result();
-        }, promise);
+        loop.call_later(
+            delay,
+            [](Promise<void> late) {
+                if (!late.done()) late.set_result();
+            },
+            promise);
         return promise;
     }
 

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(close_destroys_pending_machines_and_breaks_cycles) {  // D8
     const std::weak_ptr<int> alive = witness;
     auto held = loop.create_promise<int>();
     TaskHandle<int> task = loop.create_task<Waiter>(held, false, witness, &log);
-    loop.create_task<Waiter>(loop.create_promise<int>(), true, witness, &log);   // a cycle
+    loop.create_task<Waiter>(loop.create_promise<int>(), true, witness, &log);  // a cycle
     iterate();
     loop.create_task<Waiter>(held, false, witness, &log);  // not started
     witness.reset();

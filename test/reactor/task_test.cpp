@@ -133,13 +133,13 @@ BOOST_AUTO_TEST_CASE(waiting_for_another_loop_or_itself_resumes_with_state_error
     EventLoop other;
     auto foreign = other.create_promise<int>();
     std::string seen;
-    auto task = loop.create_task<Script>([&](Script& s) { return s.outcome_of(foreign); },
-                                         [&](Script& s, Promise<int> done) {
-                                             BOOST_TEST(throws<reactor::StateError>(
-                                                 [&] { done.result(); }));
-                                             seen = text_of(done.exception());
-                                             return s.finish(1);
-                                         });
+    auto task = loop.create_task<Script>(
+        [&](Script& s) { return s.outcome_of(foreign); },
+        [&](Script& s, Promise<int> done) {
+            BOOST_TEST(throws<reactor::StateError>([&] { done.result(); }));
+            seen = text_of(done.exception());
+            return s.finish(1);
+        });
     iterate();
     BOOST_TEST(!task.done());
     settle();
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(loop_works_in_member_initialisers_which_may_make_tasks) {
 }
 
 BOOST_AUTO_TEST_CASE(a_second_verb_or_none_fails_the_task) {
-    auto twice = loop.create_task<Script>([this](Script& s) -> Next {
+    auto twice = loop.create_task<Script>([](Script& s) -> Next {
         const Next first = s.begin_again();
         static_cast<void>(first);
         return s.finish(1);
@@ -312,6 +312,20 @@ BOOST_AUTO_TEST_CASE(verbs_are_refused_outside_of_the_tasks_own_states) {
     promise.set_result(2);
     settle();
     BOOST_TEST(task.result() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(verbs_are_refused_in_the_constructor) {
+    class Machine : public Task<int> {
+    public:
+        Machine() {
+            const Next next = finish(1);
+            static_cast<void>(next);
+        }
+
+    private:
+        Next start() override { return finish(2); }
+    };
+    BOOST_TEST(throws<reactor::StateError>([&] { loop.create_task<Machine>(); }));
 }
 
 BOOST_AUTO_TEST_CASE(each_step_sees_what_the_steps_before_have_set) {  // C-09
@@ -364,9 +378,8 @@ BOOST_AUTO_TEST_CASE(an_explicit_context_is_used_itself) {  // C-07
 BOOST_AUTO_TEST_CASE(closed_loop_makes_no_tasks) {
     EventLoop closed;
     closed.close();
-    BOOST_TEST(throws<reactor::StateError>([&] {
-        closed.create_task<Script>([](Script& s) { return s.finish(1); });
-    }));
+    BOOST_TEST(throws<reactor::StateError>(
+        [&] { closed.create_task<Script>([](Script& s) { return s.finish(1); }); }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

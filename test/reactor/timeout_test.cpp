@@ -13,8 +13,8 @@
 namespace {
 
 using namespace task_test;
-using reactor::TimeoutError;
 using reactor::Timeout;
+using reactor::TimeoutError;
 
 /// A task with two limits, of which the test decides what happens where.
 class Limited : public Task<int> {

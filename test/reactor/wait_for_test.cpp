@@ -94,9 +94,8 @@ BOOST_AUTO_TEST_CASE(expiry_cancels_and_fails_with_a_timeout) {
     BOOST_TEST(inner.cancelled());
     turn();
     BOOST_TEST(!outer.cancelled());
-    BOOST_CHECK_EXCEPTION(outer.result(), TimeoutError, [](const TimeoutError& e) {
-        return e.code() == std::errc::timed_out;
-    });
+    BOOST_CHECK_EXCEPTION(outer.result(), TimeoutError,
+                          [](const TimeoutError& e) { return e.code() == std::errc::timed_out; });
 }
 
 BOOST_AUTO_TEST_CASE(the_timeout_comes_only_after_the_inner_one_has_ended) {

@@ -70,7 +70,8 @@ void PeerConnection::hold() {
 
 // ---- the server -----------------------------------------------------------------------------
 
-HttpPeer::HttpPeer() : listener_(bound_socket(port_)) {
+HttpPeer::HttpPeer() {
+    listener_ = bound_socket(port_);
     check(::listen(listener_, 1024), "listen");
     accepting_ = std::thread(&HttpPeer::accept_all, this);
 }
@@ -161,7 +162,7 @@ void HttpPeer::serve(int fd) {
 // ---- the rest -------------------------------------------------------------------------------
 
 // Bound, but not listening: nobody else can get the port, and a connect is refused.
-RefusingPort::RefusingPort() : fd_(bound_socket(port_)) {}
+RefusingPort::RefusingPort() { fd_ = bound_socket(port_); }
 
 RefusingPort::~RefusingPort() { ::close(fd_); }
 

@@ -89,8 +89,8 @@ public:
     std::uint16_t port() const noexcept { return port_; }
 
 private:
-    int fd_;
-    std::uint16_t port_;
+    int fd_ = -1;
+    std::uint16_t port_ = 0;
 };
 
 /// "HTTP/1.1 200 OK" with this body and its length, and more fields if given ("Name: value\r\n").
