@@ -19,7 +19,7 @@ std::string printable(const std::string& url) {
     for (const char c : url) {
         const unsigned byte = static_cast<unsigned char>(c);
         char escape[8];
-        std::snprintf(escape, sizeof escape, "\\x%02X", byte);
+        std::snprintf(escape, sizeof escape, "\\x%02x", byte);
         text += byte < 0x20 || byte == 0x7f ? std::string(escape) : std::string(1, c);
     }
     return text;
@@ -88,7 +88,8 @@ void Crawl::finished(std::uint64_t job, const std::string& url,
     } else {
         ++fetched_;
         bytes_ += picture.result().size;
-        std::printf("URL: %s, took %s\n", printable(url).c_str(), seconds_text(picture.result().took).c_str());
+        std::printf("URL: %s, took %s\n", printable(url).c_str(),
+                    seconds_text(picture.result().took).c_str());
     }
     std::fflush(stdout);
     running_.erase(job);

@@ -28,7 +28,8 @@ private:
     Next connect() {
         const Url& url = response_.url;
         if (url.is_tls()) {
-            return fail(HttpError(HttpError::Kind::unsupported, "https is not supported: " + asked()));
+            return fail(
+                HttpError(HttpError::Kind::unsupported, "https is not supported: " + asked()));
         }
         if (options_.on_connect) options_.on_connect(url);
         return await(net::connect(loop(), url.host(), url.port(), options_.deadline),

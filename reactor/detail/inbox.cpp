@@ -46,7 +46,11 @@ bool Inbox::notify_if_sleeping() {
     // descriptor cannot be closed, and its number reused, in between.
     if (!sleeping_.load(std::memory_order_seq_cst)) return true;
     sleeping_.store(false, std::memory_order_relaxed);
-    return wakeup_->notify();
+    if (wakeup_->notify()) return true;
+    // It sleeps on: the next post must try again, and fail as loudly. Should it have woken by
+    // itself, that costs a write too many.
+    sleeping_.store(true, std::memory_order_relaxed);
+    return false;
 }
 
 bool Inbox::fall_asleep() noexcept {

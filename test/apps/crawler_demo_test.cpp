@@ -50,8 +50,8 @@ BOOST_AUTO_TEST_SUITE(crawler_demo)
 
 BOOST_AUTO_TEST_CASE(the_check_of_a_png_finds_what_is_broken) {
     const std::string here = __FILE__;
-    const std::string png = support::read_file(here.substr(0, here.rfind('/')) +
-                                               "/pictures/alpha.png");
+    const std::string png =
+        support::read_file(here.substr(0, here.rfind('/')) + "/pictures/alpha.png");
     BOOST_TEST(support::png_fault(png) == "");
     BOOST_TEST(support::png_fault(support::png_with_chunk(png, "tEXt", "Comment")) == "");
     for (std::size_t size = 0; size < png.size(); ++size) {

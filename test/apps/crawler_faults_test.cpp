@@ -78,8 +78,9 @@ BOOST_AUTO_TEST_CASE(each_fault_has_one_line_and_harms_no_other_fetch) {
         {"https://127.0.0.1/x.png", {"not supported"}},
         {"http://pictures.invalid/x.png", {"resolve", "pictures.invalid"}},
         {"http://" + refused + "/x.png", {"connect to " + refused, "Connection refused"}},
-        {url("/half"), {at + "/half", "1000 of 2000"}},
-        {url("/half-reset"), {at + "/half-reset", "1000 of 2000", "Connection reset by peer"}},
+        {url("/half"), {at + "/half", "behind 1000 bytes of body"}},
+        {url("/half-reset"),
+         {at + "/half-reset", "behind 1000 bytes of body", "Connection reset by peer"}},
         {url("/open-reset"), {at + "/open-reset", "Connection reset by peer"}},
         {url("/half-head"), {at + "/half-head", "head"}},
         {url("/empty"), {at + "/empty", "before"}},
@@ -99,10 +100,13 @@ BOOST_AUTO_TEST_CASE(a_server_that_stops_answering_is_left_when_the_time_is_up) 
     Run run;
     const std::string at = run.server.address();
     const auto url = [&run](const char* path) { return run.server.url(path); };
+    const support::SilentPort silent;
+    const std::string unconnected = "127.0.0.1:" + std::to_string(silent.port());
     const std::vector<Expected> bad = {
-        {url("/silent"), {"timed out", "receive from " + at}},
-        {url("/stalled"), {"timed out", "receive from " + at}},
-        {url("/drip"), {"timed out", "receive from " + at}},
+        {"http://" + unconnected + "/x.png", {"timed out", "connect to 127.0.0.1", unconnected}},
+        {url("/silent"), {"timed out", "read from " + at}},
+        {url("/stalled"), {"timed out", "read from " + at}},
+        {url("/drip"), {"timed out", "read from " + at}},
     };
     run.check(run.crawl(bad, {"--timeout", "3"}), bad);
 }
@@ -111,8 +115,8 @@ BOOST_AUTO_TEST_CASE(a_time_limit_below_a_second) {
     HttpPeer server;
     support::add_faults(server);
     const support::TemporaryDirectory directory;
-    const Exit exit = crawl({"--timeout", "0.3", "--output", directory.path(),
-                             server.url("/silent")});
+    const Exit exit =
+        crawl({"--timeout", "0.3", "--output", directory.path(), server.url("/silent")});
     BOOST_TEST(exit.status == 1, exit.text());
     BOOST_TEST(contains(outcome(exit, server.url("/silent")), "timed out"), exit.text());
     BOOST_TEST(support::names_in(directory.path()).empty());
@@ -140,7 +144,8 @@ BOOST_AUTO_TEST_CASE(the_same_fault_a_hundred_times) {
     Run run;
     std::vector<Expected> bad;
     for (int i = 0; i < 100; ++i) {
-        bad.push_back({run.server.url("/half") + "#" + std::to_string(i), {"1000 of 2000"}});
+        bad.push_back(
+            {run.server.url("/half") + "#" + std::to_string(i), {"behind 1000 bytes of body"}});
     }
     run.check(run.crawl(bad, {"--jobs", "7"}), bad);
 }

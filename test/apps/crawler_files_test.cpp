@@ -27,8 +27,8 @@ std::string message_of(int error) { return std::strerror(error); }
 /// Lets this process see mounts of its own, which end with it. Root may always do so, others where
 /// the system lets them be root in a world of their own.
 bool leave_mounts_of_others() {
-    static const bool left = ::unshare(CLONE_NEWNS) == 0 ||
-                             ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+    static const bool left =
+        ::unshare(CLONE_NEWNS) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
     // Else what is mounted here would be mounted there, too.
     return left && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_made) {
         const Exit exit = crawl({"--output", row.path, "http://127.0.0.1/x.png"});
         BOOST_TEST(exit.status == 1, exit.text());
         BOOST_TEST(exit.out == "");
-        BOOST_TEST(exit.err == "crawler: make the directory " + row.path + ": " +
-                                   message_of(row.error) + "\n");
+        BOOST_TEST(exit.err ==
+                   "crawler: make the directory " + row.path + ": " + message_of(row.error) + "\n");
     }
 }
 
@@ -162,8 +162,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_takes_no_files) {
     HttpPeer server;
     serve(server, "/a.png", "a picture");
     serve(server, "/b.png", "another one");
-    const Exit exit = crawl({"--output", "/proc/self", server.url("/a.png"),
-                             server.url("/b.png")});
+    const Exit exit = crawl({"--output", "/proc/self", server.url("/a.png"), server.url("/b.png")});
     BOOST_TEST(exit.status == 1, exit.text());
     for (const char* target : {"/a.png", "/b.png"}) {
         const std::string line = outcome(exit, server.url(target));
@@ -178,8 +177,8 @@ BOOST_AUTO_TEST_CASE(a_directory_in_the_place_of_a_picture) {
     serve(server, "/a.png", "a picture");
     serve(server, "/b.png", "another one");
     BOOST_REQUIRE(::mkdir((directory / "a.png").c_str(), 0777) == 0);
-    const Exit exit = crawl({"--output", directory.path(), server.url("/a.png"),
-                             server.url("/b.png")});
+    const Exit exit =
+        crawl({"--output", directory.path(), server.url("/a.png"), server.url("/b.png")});
     BOOST_TEST(exit.status == 1, exit.text());
     const std::string line = outcome(exit, server.url("/a.png"));
     BOOST_TEST(contains(line, "failed: rename to " + directory / "a.png"), line);
@@ -196,17 +195,19 @@ BOOST_AUTO_TEST_CASE(a_file_larger_than_the_process_may_write) {
     const support::TemporaryDirectory directory;
     serve(server, "/large.png", std::string(3 * 1024 * 1024, 'x'));
     serve(server, "/small.png", "small");
-    Command crawler = command({"--output", directory.path(), server.url("/large.png"),
-                               server.url("/small.png")});
+    Command crawler =
+        command({"--output", directory.path(), server.url("/large.png"), server.url("/small.png")});
     crawler.limits.push_back({RLIMIT_FSIZE, {1024 * 1024 + 512, 1024 * 1024 + 512}});
     crawler.ignored_signals = {SIGXFSZ};
+    support::write_file(directory / "large.png", "of a run before");
     const Exit exit = support::run(crawler);
     BOOST_TEST(exit.status == 1, exit.text());
     const std::string line = outcome(exit, server.url("/large.png"));
     BOOST_TEST(contains(line, "failed: write to " + directory.path()), line);
     BOOST_TEST(contains(line, message_of(EFBIG)), line);
     BOOST_TEST(took(outcome(exit, server.url("/small.png"))), exit.text());
-    BOOST_TEST(support::names_in(directory.path()) == Strings{"small.png"},
+    BOOST_TEST(support::read_file(directory / "large.png") == "of a run before");
+    BOOST_TEST(support::names_in(directory.path()) == (Strings{"large.png", "small.png"}),
                boost::test_tools::per_element());
 }
 
@@ -218,8 +219,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk, *boost::unit_test::precondition(&may_mount)) {
     BOOST_TEST_REQUIRE(::mount("none", directory.path().c_str(), "tmpfs", 0, "size=1m") == 0,
                        message_of(errno));
     // One after the other: the small one finds what the large one has left behind.
-    const Exit exit = crawl({"--output", directory.path(), "--jobs", "1",
-                             server.url("/large.png"), server.url("/small.png")});
+    const Exit exit = crawl({"--output", directory.path(), "--jobs", "1", server.url("/large.png"),
+                             server.url("/small.png")});
     BOOST_TEST(exit.status == 1, exit.text());
     const std::string line = outcome(exit, server.url("/large.png"));
     BOOST_TEST(contains(line, "failed: write to " + directory.path()), line);

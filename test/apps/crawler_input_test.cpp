@@ -22,8 +22,8 @@ struct Listed {
             urls.push_back(server.url(target));
         }
         list = "# pictures of the summer\n\n" + urls[0] + "\n   \t\n  " + urls[1] + "  \n" +
-               "   # not this: " + server.url("/no.png") + "\n" + urls[2] + "\r\n\r\n\n" +
-               urls[3] + "\n#" + server.url("/no.png") + "\n" + urls[4];  // no line break
+               "   # not this: " + server.url("/no.png") + "\n" + urls[2] + "\r\n\r\n\n" + urls[3] +
+               "\n#" + server.url("/no.png") + "\n" + urls[4];  // no line break
     }
 
     void check(const Exit& exit) const {
@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_SUITE(crawler_input)
 BOOST_AUTO_TEST_CASE(urls_come_from_a_file) {
     Listed listed;
     support::write_file(listed.directory / "urls", listed.list);
-    listed.check(crawl({"--input", listed.directory / "urls", "--output", listed.directory / "out"}));
+    listed.check(
+        crawl({"--input", listed.directory / "urls", "--output", listed.directory / "out"}));
 }
 
 BOOST_AUTO_TEST_CASE(urls_come_from_standard_input) {
@@ -55,9 +56,9 @@ BOOST_AUTO_TEST_CASE(urls_come_from_several_places) {
     Listed listed;
     support::write_file(listed.directory / "one", listed.urls[0] + "\n");
     support::write_file(listed.directory / "two", "#\n" + listed.urls[3] + "\n" + listed.urls[4]);
-    listed.check(crawl({listed.urls[1], "--input", listed.directory / "one", "--input",
-                        listed.directory / "two", "--output", listed.directory / "out",
-                        listed.urls[2]}));
+    listed.check(
+        crawl({listed.urls[1], "--input", listed.directory / "one", "--input",
+               listed.directory / "two", "--output", listed.directory / "out", listed.urls[2]}));
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_read) {
@@ -74,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_read) {
 BOOST_AUTO_TEST_CASE(bytes_of_a_line_cannot_forge_lines_of_the_report) {
     const support::TemporaryDirectory directory;
     Command crawler = command({"--output", directory.path(), "--input", "-"});
-    crawler.input = std::string("http://127.0.0.1/\x1b[2J\0x.png\n", 29);
+    crawler.input = std::string("http://127.0.0.1/\x1b[2J\0x.png\n", 28);
     const Exit exit = support::run(crawler);
     BOOST_TEST(exit.status == 1, exit.text());
     BOOST_TEST(url_lines(exit) == 1u, exit.text());

@@ -66,8 +66,9 @@ void check_fetched_from(const std::string& folder, const std::string& framing) {
     BOOST_TEST(support::names_in(directory.path()) == pictures.names,
                boost::test_tools::per_element());
     for (const std::string& name : pictures.names) {
-        BOOST_TEST((support::read_file(directory / name) ==
-                    support::read_file(pictures.directory / name)), framing << ": " << name);
+        BOOST_TEST(
+            (support::read_file(directory / name) == support::read_file(pictures.directory / name)),
+            framing << ": " << name);
     }
     BOOST_TEST(sha256(directory.path(), pictures.names) ==
                    sha256(pictures.directory.path(), pictures.names),
@@ -82,10 +83,9 @@ BOOST_AUTO_TEST_CASE(the_pictures_are_of_every_kind) {
     const Pictures pictures;
     BOOST_TEST(pictures.names.size() >= 12u);
     for (const char* ending : {".png", ".jpg", ".gif", ".svg"}) {
-        BOOST_TEST(std::count_if(pictures.names.begin(), pictures.names.end(),
-                                 [ending](const std::string& name) {
-                                     return contains(name, ending);
-                                 }) >= 1);
+        BOOST_TEST(std::count_if(
+                       pictures.names.begin(), pictures.names.end(),
+                       [ending](const std::string& name) { return contains(name, ending); }) >= 1);
     }
     BOOST_TEST(contains(support::read_file(pictures.directory / "blank_lines.png"), "\r\n\r\n"));
     BOOST_TEST(support::read_file(pictures.directory / "large.png").size() > 5u * 1024 * 1024);

@@ -48,7 +48,9 @@ void check_interrupted(int signal, int status) {
 
 BOOST_AUTO_TEST_SUITE(crawler_signals)
 
-BOOST_AUTO_TEST_CASE(sigint_cancels_what_hangs_and_ends_with_130) { check_interrupted(SIGINT, 130); }
+BOOST_AUTO_TEST_CASE(sigint_cancels_what_hangs_and_ends_with_130) {
+    check_interrupted(SIGINT, 130);
+}
 
 BOOST_AUTO_TEST_CASE(sigterm_cancels_what_hangs_and_ends_with_143) {
     check_interrupted(SIGTERM, 143);
@@ -69,8 +71,9 @@ BOOST_AUTO_TEST_CASE(a_signal_while_names_are_looked_up_and_connections_made) {
             arguments.push_back(server.url("/a.png" + query));
         }
         arguments.push_back("http://localhost:" + std::to_string(server.port()) + "/silent");
+        const std::size_t before = server.requests().size();
         support::ChildProcess crawler(command(arguments));
-        server.wait_for_requests(server.requests().size() + static_cast<std::size_t>(round));
+        server.wait_for_requests(before + static_cast<std::size_t>(round));
         crawler.send_signal(SIGINT);
         const Exit exit = crawler.wait();
         // Killed by it before the handler was there, or an end in order.

@@ -58,9 +58,8 @@ BOOST_AUTO_TEST_CASE(options_without_their_value) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_numbers) {
-    for (const char* number :
-         {"", "0", "-1", "+1", " 1", "1 ", "1.5", "0x10", "ten", "1000000001",
-          "18446744073709551617"}) {
+    for (const char* number : {"", "0", "-1", "+1", " 1", "1 ", "1.5", "0x10", "ten", "1000000001",
+                               "18446744073709551617"}) {
         check_refused({"--jobs", number, "http://127.0.0.1/"}, "--jobs");
         check_refused({"--serve", "--count", number}, "--count");
     }

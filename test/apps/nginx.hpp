@@ -7,14 +7,12 @@
 #include <csignal>
 #include <memory>
 #include <string>
-#include <system_error>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <test/support/child_process.hpp>
+#include <test/support/http_peer.hpp>
 #include <test/support/temporary_directory.hpp>
 
 /// A real web server.
@@ -35,26 +33,10 @@ inline boost::test_tools::assertion_result is_installed(boost::unit_test::test_u
 class Server {
 public:
     explicit Server(const std::string& root) {
-        const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        ::sockaddr_in address = ::sockaddr_in();
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        ::socklen_t size = sizeof address;
-        void* const any = &address;
-        BOOST_REQUIRE(::bind(listener, static_cast<::sockaddr*>(any), size) == 0);
-        BOOST_REQUIRE(::listen(listener, 128) == 0);
-        BOOST_REQUIRE(::getsockname(listener, static_cast<::sockaddr*>(any), &size) == 0);
-        port_ = std::to_string(ntohs(address.sin_port));
-
-        support::write_file(own_ / "nginx.conf", configuration(root));
-        support::Command command(
-            {program, "-c", own_ / "nginx.conf", "-p", own_.path(), "-e", "stderr"});
-        // It takes over a socket that listens already, as after an upgrade of itself: no port to
-        // guess, and nothing to wait for.
-        command.environment = {"NGINX=3;"};
-        command.descriptors = {listener};
-        process_.reset(new support::ChildProcess(command));
-        ::close(listener);
+        // It cannot choose a port by itself. Should somebody else take ours in the meantime it says
+        // so and ends, and we try another one.
+        for (int attempt = 0; attempt < 10 && !process_; ++attempt) start(root);
+        BOOST_REQUIRE(process_);
     }
 
     std::string url(const std::string& target) const {
@@ -68,6 +50,25 @@ public:
     }
 
 private:
+    void start(const std::string& root) {
+        std::unique_ptr<support::RefusingPort> free(new support::RefusingPort);
+        port_ = std::to_string(free->port());
+        support::write_file(own_ / "nginx.conf", configuration(root));
+        const support::Command command(
+            {program, "-c", own_ / "nginx.conf", "-p", own_.path(), "-e", "stderr"});
+        free.reset();
+        process_.reset(new support::ChildProcess(command));
+        // Written once it listens.
+        while (::access((own_ / "nginx.pid").c_str(), R_OK) != 0) {
+            if (process_->has_ended()) {
+                BOOST_TEST_MESSAGE(process_->wait().text());
+                process_.reset();
+                return;
+            }
+            ::poll(nullptr, 0, 5);
+        }
+    }
+
     std::string configuration(const std::string& root) const {
         std::string text =
             "daemon off; master_process off; pid nginx.pid; error_log stderr warn;\n"
@@ -80,9 +81,14 @@ private:
         }
         return text + "    server {\n        listen 127.0.0.1:" + port_ +
                ";\n"
-               "        location /plain/ { alias " + root + "/; }\n"
-               "        location /chunked/ { alias " + root + "/; add_trailer X-End yes; }\n"
-               "        location /until-close/ { alias " + root +
+               "        location /plain/ { alias " +
+               root +
+               "/; }\n"
+               "        location /chunked/ { alias " +
+               root +
+               "/; add_trailer X-End yes; }\n"
+               "        location /until-close/ { alias " +
+               root +
                "/; ssi on; ssi_types *; chunked_transfer_encoding off; }\n"
                "    }\n}\n";
     }

@@ -68,18 +68,15 @@ std::uint64_t task_step(std::uint64_t operations, Measurement& measured) {
     bool stop = false;
     for (Promise<int>& slot : slots) loop.create_task<Waiter>(slot, stop);
     loop.run_once(reactor::Duration::zero());
-    const auto steps = [&](std::uint64_t count) {
-        for (; count != 0; --count) {
-            for (Promise<int>& slot : slots) Promise<int>(std::move(slot)).set_result(1);
-            loop.run_once(reactor::Duration::zero());
-        }
-    };
-    const std::uint64_t count = (operations + bench::batch_size - 1) / bench::batch_size;
-    steps(2);
-    measured([&] { steps(count); });
+    std::size_t next = 0;
+    const std::uint64_t done = bench::in_batches(loop, operations, measured, [&] {
+        Promise<int>(std::move(slots[next])).set_result(1);
+        next = (next + 1) % slots.size();
+    });
     stop = true;
-    steps(1);
-    return count * bench::batch_size;
+    for (Promise<int>& slot : slots) slot.set_result(1);
+    loop.run_once(reactor::Duration::zero());
+    return done;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 using namespace connected;
+using reactor::net::resolve;
 using reactor::net::ResolveError;
 using reactor::net::Resolver;
 using Endpoints = std::vector<Endpoint>;

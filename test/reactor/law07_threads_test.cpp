@@ -3,14 +3,20 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <reactor/detail/inbox.hpp>
 #include <reactor/executor.hpp>
 #include <reactor/promise.hpp>
 #include <reactor/scope.hpp>
@@ -180,6 +186,39 @@ BOOST_AUTO_TEST_CASE(C1_a_million_posts_lose_nothing_and_keep_their_order) {
     BOOST_TEST(ordered);
 }
 
+BOOST_AUTO_TEST_CASE(C1_a_loop_that_cannot_be_woken_is_no_silent_one) {
+    std::unique_ptr<EventLoop> owned(new EventLoop(reactor::make_selector("poll")));
+    EventLoop& loop = *owned;
+    // The wake-up is the one descriptor that this loop has.
+    const int wakeup = loop.core().inbox->wakeup()->fd();
+    const int kept = ::fcntl(wakeup, F_DUPFD_CLOEXEC, 100);
+    const int read_only = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int ran = 0;
+    std::thread other([&] { loop.run_forever(); });
+    while (!loop.is_running()) std::this_thread::yield();
+    BOOST_REQUIRE(::dup3(read_only, wakeup, O_CLOEXEC) == wakeup);
+    // The first posts may find it awake; from then on each one is loud.
+    int loud = 0;
+    for (int tries = 0; loud < 3 && tries < 1000000; ++tries) {
+        try {
+            loop.call_soon_threadsafe([&ran] { ++ran; });
+            if (loud != 0) break;
+            std::this_thread::yield();
+        } catch (const std::system_error& error) {
+            BOOST_TEST(error.code().value() == EIO);
+            ++loud;
+        }
+    }
+    BOOST_TEST(loud == 3);
+    BOOST_REQUIRE(::dup3(kept, wakeup, O_CLOEXEC) == wakeup);
+    loop.stop_threadsafe();
+    loop.core().inbox->wakeup()->notify();  // and what waited is served
+    other.join();
+    BOOST_TEST(ran >= 3);
+    ::close(kept);
+    ::close(read_only);
+}
+
 BOOST_AUTO_TEST_CASE(C2_posting_to_a_loop_that_closes) {
     std::atomic<int> alive{0};
     for (int round = 0; round < 2000; ++round) {
@@ -206,7 +245,6 @@ BOOST_AUTO_TEST_CASE(C2_posting_to_a_loop_that_closes) {
 
 BOOST_AUTO_TEST_CASE(a_poster_outlives_its_loop) {
     std::atomic<int> alive{0};
-    std::atomic<bool> stop{false};
     Poster poster;
     BOOST_TEST(!poster.post([] {}));
     for (int round = 0; round < 100; ++round) {

@@ -98,6 +98,12 @@ BOOST_AUTO_TEST_CASE(changes_in_between_reach_the_kernel_as_their_net_effect) {
     BOOST_TEST(r.told({}));
     r.turn();
     BOOST_TEST(r.told({{Change::modified, fd, both}}));
+    for (int i = 0; i < 100; ++i) {
+        r.loop.remove_writer(fd);
+        r.loop.add_writer(fd, nothing);
+    }
+    r.turn();
+    BOOST_TEST(r.told({}));
     r.loop.remove_reader(fd);
     r.turn();
     BOOST_TEST(r.told({{Change::modified, fd, Interest::write}}));

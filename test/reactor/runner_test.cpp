@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(the_second_sigint_does_not_wait) {
     BOOST_CHECK_THROW(runner.run(stubborn), reactor::Interrupted);
     // close() would wait for it for ever: a third Ctrl-C ends the program then. Here it is given a
     // way out.
-    loop.call_soon([&loop] { throw reactor::LoopExit(3); });
+    loop.call_soon([] { throw reactor::LoopExit(3); });
     BOOST_CHECK_THROW(runner.close(), reactor::LoopExit);
     BOOST_TEST(sigint_is_default());
 }

@@ -31,9 +31,9 @@ void close_one(int& fd) noexcept {
     fd = -1;
 }
 
-// Beyond those that the child's descriptors are moved to.
-int above_all(int fd) {
-    const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, 20);
+// Beyond the standard streams, which the child puts in their place.
+int above_standard_streams(int fd) {
+    const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (moved < 0) fail("dup");
     return moved;
 }
@@ -47,7 +47,7 @@ struct Ends {
         int fds[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) fail("socketpair");
         ours = fds[0];
-        theirs = above_all(fds[1]);
+        theirs = above_standard_streams(fds[1]);
         ::close(fds[1]);
     }
     ~Ends() {
@@ -77,7 +77,6 @@ struct Start {
     char* const* argv;
     char* const* environment;
     const int* standard;
-    std::vector<int> descriptors;
     ::pid_t parent;
 
     // The step that failed, with errno; does not return otherwise.
@@ -92,10 +91,6 @@ struct Start {
         ::sigprocmask(SIG_SETMASK, &none, nullptr);
         for (int fd = 0; fd < 3; ++fd) {
             if (::dup2(standard[fd], fd) < 0) return;
-        }
-        int next = 3;
-        for (const int fd : descriptors) {
-            if (::dup2(fd, next++) < 0) return;
         }
         if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) return;
         for (const auto& limit : command.limits) {
@@ -130,8 +125,7 @@ ChildProcess::ChildProcess(const Command& command)
     const std::vector<char*> argv = pointers(command.argv);
     const std::vector<char*> variables = pointers(environment);
     const int standard[] = {in.theirs, out.theirs, err.theirs};
-    Start start = {command, argv.data(), variables.data(), standard, {}, ::getpid()};
-    for (const int fd : command.descriptors) start.descriptors.push_back(above_all(fd));
+    const Start start = {command, argv.data(), variables.data(), standard, ::getpid()};
 
     pid_ = ::fork();
     if (pid_ == 0) {
@@ -141,7 +135,6 @@ ChildProcess::ChildProcess(const Command& command)
         ::_exit(127);
     }
     const int error = errno;
-    for (int& fd : start.descriptors) close_one(fd);
     if (pid_ < 0) fail("fork", error);
 
     close_one(failure.theirs);
@@ -226,6 +219,11 @@ bool ChildProcess::wait_for_output(const std::string& text) {
         if (!pump()) return false;
     }
     return true;
+}
+
+bool ChildProcess::has_ended() {
+    if (pid_ > 0) reap(WNOHANG);
+    return pid_ <= 0;
 }
 
 Exit ChildProcess::wait() {

@@ -20,7 +20,6 @@ struct Command {
     std::string input;                     ///< its standard input
     std::vector<std::pair<int, ::rlimit>> limits;
     std::vector<int> ignored_signals;
-    std::vector<int> descriptors;  ///< become 3, 4, … in it; stay ours as well
     std::chrono::seconds time_limit{100};
 
     Command(std::vector<std::string> words) : argv(std::move(words)) {}
@@ -53,6 +52,8 @@ public:
     bool wait_for_output(const std::string& text);
     /// What it has written to its standard output so far.
     const std::string& output() const noexcept { return exit_.out; }
+    /// Whether it has ended by itself.
+    bool has_ended();
     /// Takes what it writes until it ends; kills it when the time is up.
     Exit wait();
 

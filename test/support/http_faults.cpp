@@ -11,7 +11,8 @@ void add_faults(HttpPeer& server) {
     const auto answers = [&server](const std::string& path, const std::string& bytes) {
         server.on(path, [bytes](PeerConnection& to) { to.send(bytes); });
     };
-    const std::string half = "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + std::string(1000, 'x');
+    const std::string half =
+        "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + std::string(1000, 'x');
 
     server.on("/silent", [](PeerConnection& to) { to.hold(); });
     server.on("/stalled", [half](PeerConnection& to) {

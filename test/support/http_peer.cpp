@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -165,6 +166,29 @@ void HttpPeer::serve(int fd) {
 RefusingPort::RefusingPort() { fd_ = bound_socket(port_); }
 
 RefusingPort::~RefusingPort() { ::close(fd_); }
+
+SilentPort::SilentPort() {
+    fd_ = bound_socket(port_);
+    check(::listen(fd_, 0), "listen");
+    ::sockaddr_in address = ::sockaddr_in();
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port_);
+    const void* const any = &address;
+    for (bool full = false; !full;) {
+        waiting_.push_back(
+            check(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket"));
+        const int fd = waiting_.back();
+        const int now = ::connect(fd, static_cast<const ::sockaddr*>(any), sizeof address);
+        ::pollfd connected = {fd, POLLOUT, 0};
+        full = now != 0 && ::poll(&connected, 1, 200) == 0;
+    }
+}
+
+SilentPort::~SilentPort() {
+    for (const int fd : waiting_) ::close(fd);
+    ::close(fd_);
+}
 
 std::string ok_response(const std::string& body, const std::string& fields) {
     return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + fields +

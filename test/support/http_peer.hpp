@@ -22,7 +22,8 @@ class PeerConnection {
 public:
     explicit PeerConnection(int fd) : fd_(fd) {}
 
-    /// Reads up to the blank line of a request; what came before the end of the stream if none does.
+    /// Reads up to the blank line of a request; what came before the end of the stream if none
+    /// does.
     std::string read_head();
     /// False once the other side is gone.
     bool send(const std::string& bytes);
@@ -91,6 +92,22 @@ public:
 private:
     int fd_ = -1;
     std::uint16_t port_ = 0;
+};
+
+/// A port of 127.0.0.1 where a connect neither succeeds nor fails: its backlog is full.
+class SilentPort {
+public:
+    SilentPort();
+    ~SilentPort();
+    SilentPort(const SilentPort&) = delete;
+    SilentPort& operator=(const SilentPort&) = delete;
+
+    std::uint16_t port() const noexcept { return port_; }
+
+private:
+    int fd_ = -1;
+    std::uint16_t port_ = 0;
+    std::vector<int> waiting_;
 };
 
 /// "HTTP/1.1 200 OK" with this body and its length, and more fields if given ("Name: value\r\n").
