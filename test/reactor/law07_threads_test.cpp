@@ -189,17 +189,18 @@ BOOST_AUTO_TEST_CASE(C1_a_million_posts_lose_nothing_and_keep_their_order) {
 BOOST_AUTO_TEST_CASE(C1_a_loop_that_cannot_be_woken_is_no_silent_one) {
     std::unique_ptr<EventLoop> owned(new EventLoop(reactor::make_selector("poll")));
     EventLoop& loop = *owned;
-    // The wake-up is the one descriptor that this loop has.
+    // In place of its wake-up: what cannot be written to, and is never readable.
     const int wakeup = loop.core().inbox->wakeup()->fd();
     const int kept = ::fcntl(wakeup, F_DUPFD_CLOEXEC, 100);
-    const int read_only = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int silent[2];
+    BOOST_REQUIRE(::pipe2(silent, O_CLOEXEC) == 0);
     int ran = 0;
     std::thread other([&] { loop.run_forever(); });
     while (!loop.is_running()) std::this_thread::yield();
-    BOOST_REQUIRE(::dup3(read_only, wakeup, O_CLOEXEC) == wakeup);
+    BOOST_REQUIRE(::dup3(silent[0], wakeup, O_CLOEXEC) == wakeup);
     // The first posts may find it awake; from then on each one is loud.
     int loud = 0;
-    for (int tries = 0; loud < 3 && tries < 1000000; ++tries) {
+    for (int posts = 0; loud < 3 && posts < 1000000; ++posts) {
         try {
             loop.call_soon_threadsafe([&ran] { ++ran; });
             if (loud != 0) break;
@@ -212,11 +213,12 @@ BOOST_AUTO_TEST_CASE(C1_a_loop_that_cannot_be_woken_is_no_silent_one) {
     BOOST_TEST(loud == 3);
     BOOST_REQUIRE(::dup3(kept, wakeup, O_CLOEXEC) == wakeup);
     loop.stop_threadsafe();
-    loop.core().inbox->wakeup()->notify();  // and what waited is served
+    // What waited is served as soon as it wakes, whichever of the two it sleeps on.
+    loop.core().inbox->wakeup()->notify();
+    BOOST_TEST(::write(silent[1], "x", 1) == 1);
     other.join();
     BOOST_TEST(ran >= 3);
-    ::close(kept);
-    ::close(read_only);
+    for (const int fd : {kept, silent[0], silent[1]}) ::close(fd);
 }
 
 BOOST_AUTO_TEST_CASE(C2_posting_to_a_loop_that_closes) {
