@@ -33,8 +33,8 @@ private:
 /// seconds, so that an address that does not answer leaves time for the next. If all fail: the one
 /// error there is, or the first if all have the same reason, else ConnectError. At the deadline:
 /// TimeoutError, whose text lists the attempts so far. Cancelling it ends the attempt; sockets of
-/// failed attempts are closed. On the loop's thread; the second form uses the loop that runs on this
-/// thread (StateError if none does). asyncio: create_connection.
+/// failed attempts are closed. On the loop's thread; the second form uses the loop that runs on
+/// this thread (StateError if none does). asyncio: create_connection.
 Promise<Socket> connect(EventLoop& loop, const std::string& host, std::uint16_t port,
                         Deadline deadline = Deadline());
 Promise<Socket> connect(const std::string& host, std::uint16_t port,

@@ -33,7 +33,8 @@ void check_length(const std::string& name) {
     if (name.size() <= longest_name) return;
     throw std::system_error(ENAMETOOLONG, std::system_category(),
                             "name of a Unix socket with " + std::to_string(name.size()) +
-                                " bytes, at most " + std::to_string(longest_name) + " fit: " + name);
+                                " bytes, at most " + std::to_string(longest_name) +
+                                " fit: " + name);
 }
 
 std::uint16_t parse_port(const std::string& text, std::size_t from) {
@@ -150,8 +151,10 @@ Endpoint Endpoint::from_sockaddr(const void* address, std::size_t size) {
     if (family == AF_UNIX && size <= sizeof(::sockaddr_un)) {
         const char* const name = static_cast<const char*>(address) + path_offset;
         const std::size_t length = size > path_offset ? size - path_offset : 0;
-        if (length != 0 && name[0] == '\0') return local_abstract(std::string(name + 1, length - 1));
-        const std::size_t end = static_cast<std::size_t>(std::find(name, name + length, '\0') - name);
+        if (length != 0 && name[0] == '\0')
+            return local_abstract(std::string(name + 1, length - 1));
+        const std::size_t end =
+            static_cast<std::size_t>(std::find(name, name + length, '\0') - name);
         if (end != 0) return local_path(std::string(name, end));
         std::memcpy(made.bytes_, &family, sizeof family);
         made.size_ = sizeof family;
@@ -165,9 +168,12 @@ Endpoint Endpoint::from_sockaddr(const void* address, std::size_t size) {
 Endpoint::Family Endpoint::family() const noexcept {
     if (size_ == 0) return Family::none;
     switch (read_as<::sa_family_t>(bytes_)) {
-        case AF_INET: return Family::ipv4;
-        case AF_INET6: return Family::ipv6;
-        default: return Family::local;
+        case AF_INET:
+            return Family::ipv4;
+        case AF_INET6:
+            return Family::ipv6;
+        default:
+            return Family::local;
     }
 }
 
@@ -177,7 +183,8 @@ bool Endpoint::is_abstract() const noexcept {
 
 std::string Endpoint::address() const {
     switch (family()) {
-        case Family::none: break;
+        case Family::none:
+            break;
         case Family::ipv4: {
             const ::sockaddr_in ipv4 = read_as<::sockaddr_in>(bytes_);
             return boost::asio::ip::address_v4(ntohl(ipv4.sin_addr.s_addr)).to_string();
@@ -220,9 +227,12 @@ Endpoint Endpoint::with_port(std::uint16_t port) const noexcept {
 
 std::string Endpoint::str() const {
     switch (family()) {
-        case Family::none: break;
-        case Family::ipv4: return address() + ':' + std::to_string(port());
-        case Family::ipv6: return '[' + address() + "]:" + std::to_string(port());
+        case Family::none:
+            break;
+        case Family::ipv4:
+            return address() + ':' + std::to_string(port());
+        case Family::ipv6:
+            return '[' + address() + "]:" + std::to_string(port());
         case Family::local: {
             const std::string name = address();
             if (is_abstract()) return "unix:@" + name;

@@ -49,8 +49,10 @@ bool concerns_one_client(int code) noexcept {
         case EHOSTDOWN:
         case EHOSTUNREACH:
         case ENONET:
-        case EOPNOTSUPP: return true;
-        default: return false;
+        case EOPNOTSUPP:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -174,9 +176,9 @@ bool ListenerState::advance(AcceptOperation& accept) {
     ::sockaddr_storage address;
     ::socklen_t size = sizeof address;
     // Asio's accept would go on by itself after ECONNABORTED, waiting in a poll of its own.
-    const int descriptor = ::accept4(acceptor_.native_handle(),
-                                     static_cast<::sockaddr*>(static_cast<void*>(&address)), &size,
-                                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int descriptor =
+        ::accept4(acceptor_.native_handle(), static_cast<::sockaddr*>(static_cast<void*>(&address)),
+                  &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     const int code = descriptor < 0 ? errno : 0;
     if (code == EAGAIN || code == EWOULDBLOCK || concerns_one_client(code)) {
         // If there are more, the listener is readable still.

@@ -237,8 +237,8 @@ std::vector<Endpoint> Resolver::system_lookup(const std::string& host) {
     return found;
 }
 
-Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host,
-                                       std::uint16_t port, Deadline deadline, Here here) {
+Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, std::uint16_t port,
+                                       Deadline deadline, Here here) {
     return loop.service<Resolver>().resolve(host, port, deadline, here);
 }
 

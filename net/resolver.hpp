@@ -80,9 +80,8 @@ private:
 };
 
 /// Resolver::resolve() of a loop, or of the one that runs on this thread (StateError if none does).
-Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host,
-                                       std::uint16_t port, Deadline deadline = Deadline(),
-                                       Here here = Here());
+Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, std::uint16_t port,
+                                       Deadline deadline = Deadline(), Here here = Here());
 Promise<std::vector<Endpoint>> resolve(const std::string& host, std::uint16_t port,
                                        Deadline deadline = Deadline(), Here here = Here());
 

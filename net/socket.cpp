@@ -113,8 +113,7 @@ Promise<void> Socket::send(std::string bytes, Deadline deadline, Here here) {
     return connected("send").send(std::move(bytes), nullptr, false, deadline, here);
 }
 
-Promise<void> Socket::send(std::shared_ptr<const std::string> bytes, Deadline deadline,
-                           Here here) {
+Promise<void> Socket::send(std::shared_ptr<const std::string> bytes, Deadline deadline, Here here) {
     if (!bytes) throw std::invalid_argument("send: the shared bytes are a null pointer");
     return connected("send").send(std::string(), std::move(bytes), false, deadline, here);
 }

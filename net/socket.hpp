@@ -40,9 +40,9 @@ struct SocketAccess {
 ///          └───────────────────┴───────────────────────────┘
 ///
 /// One connect or one read may be pending at a time: another one throws StateError. Sends queue up
-/// and go out in the order of the calls. Each operation can be cancelled, and takes a deadline after
-/// which it fails with TimeoutError. What can be done at once is tried inside the call; the promise's
-/// callbacks run from the loop all the same.
+/// and go out in the order of the calls. Each operation can be cancelled, and takes a deadline
+/// after which it fails with TimeoutError. What can be done at once is tried inside the call; the
+/// promise's callbacks run from the loop all the same.
 ///
 /// Errors are std::system_error (category std::system_category()) whose text names the step, the
 /// address and the system's reason: "connect to 127.0.0.1:9: Connection refused". A call in the
@@ -69,14 +69,14 @@ public:
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
 
-    /// Connects. TCP sockets get TCP_NODELAY: whoever sends in small pieces means it. If it fails or
-    /// is cancelled the socket is unconnected again, and may try another address. A Unix listener
-    /// whose backlog is full is asked again, at growing intervals, until the deadline.
+    /// Connects. TCP sockets get TCP_NODELAY: whoever sends in small pieces means it. If it fails
+    /// or is cancelled the socket is unconnected again, and may try another address. A Unix
+    /// listener whose backlog is full is asked again, at growing intervals, until the deadline.
     Promise<void> connect(const Endpoint& to, Deadline deadline = Deadline(), Here here = Here());
 
-    /// Sends all of `bytes`; done when the system has taken the last one. Of a send that is cancelled
-    /// or late, part may be out, and the rest is dropped: unless the protocol can tell, close.
-    /// When one fails, those behind it fail with the same error.
+    /// Sends all of `bytes`; done when the system has taken the last one. Of a send that is
+    /// cancelled or late, part may be out, and the rest is dropped: unless the protocol can tell,
+    /// close. When one fails, those behind it fail with the same error.
     Promise<void> send(std::string bytes, Deadline deadline = Deadline(), Here here = Here());
     /// The same for bytes that others share, without a copy.
     Promise<void> send(std::shared_ptr<const std::string> bytes, Deadline deadline = Deadline(),

@@ -15,8 +15,7 @@ SocketService::SocketService(EventLoop&)
       buffer(new char[buffer_size]) {}
 
 std::system_error socket_error(int code, const char* step, const Endpoint& address) {
-    return std::system_error(code, std::system_category(),
-                             std::string(step) + ' ' + address.str());
+    return std::system_error(code, std::system_category(), std::string(step) + ' ' + address.str());
 }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {

@@ -174,8 +174,7 @@ StateOwner<Operation> SocketState::detach(Operation*& waiting) noexcept {
 
 // ---- connecting -----------------------------------------------------------------------------
 
-Promise<void> SocketState::connect(const Endpoint& to, const Deadline& deadline,
-                                   const Here& here) {
+Promise<void> SocketState::connect(const Endpoint& to, const Deadline& deadline, const Here& here) {
     core.check("connect");
     if (connected_ || connecting_) {
         throw StateError("connect: the socket is connected or connecting: close() it first");
@@ -383,8 +382,8 @@ bool SocketState::advance(SendOperation& send) {
     const std::string& bytes = send.bytes();
     while (send.sent < bytes.size()) {
         const std::size_t left = bytes.size() - send.sent;
-        const ::ssize_t took = ::send(socket_->native_handle(), bytes.data() + send.sent, left,
-                                      MSG_NOSIGNAL);
+        const ::ssize_t took =
+            ::send(socket_->native_handle(), bytes.data() + send.sent, left, MSG_NOSIGNAL);
         if (took < 0) {
             const int code = errno;
             if (code == EINTR) continue;

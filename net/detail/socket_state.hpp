@@ -29,8 +29,7 @@ struct SocketOperation : reactor::detail::OperationState<T> {
     TimerHandle limit;
 };
 
-struct ConnectOperation final
-    : reactor::detail::Pooled<ConnectOperation, SocketOperation<void>> {
+struct ConnectOperation final : reactor::detail::Pooled<ConnectOperation, SocketOperation<void>> {
     using Pooled::Pooled;
     void abandon() noexcept override;
 

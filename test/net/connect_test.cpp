@@ -64,8 +64,7 @@ REACTOR_LOOP_TEST(addresses_are_tried_in_order_until_one_accepts) {
 REACTOR_LOOP_TEST(if_all_fail_the_error_tells_why) {
     const Refusing refusing("127.0.0.1");
     const std::uint16_t port = refusing.endpoint.port();
-    const std::string refused =
-        "connect to " + refusing.endpoint.str() + ": Connection refused";
+    const std::string refused = "connect to " + refusing.endpoint.str() + ": Connection refused";
     answer(loop, {Endpoint("127.0.0.1", 0)});
     BOOST_TEST(error_of(loop, connect(loop, "one", port)) == refused);
     answer(loop, {Endpoint("127.0.0.1", 0), Endpoint("127.0.0.1", 0)});
@@ -77,7 +76,8 @@ REACTOR_LOOP_TEST(if_all_fail_the_error_tells_why) {
     const std::string error = error_of(loop, failed);
     const std::string begin = "connect to pics.example port " + std::to_string(port) +
                               ": 127.0.0.1:" + std::to_string(port) +
-                              ": Connection refused; 255.255.255.255:" + std::to_string(port) + ": ";
+                              ": Connection refused; 255.255.255.255:" + std::to_string(port) +
+                              ": ";
     BOOST_TEST(error.find(begin) == 0u);
     try {
         failed.result();

@@ -44,10 +44,9 @@ void check_too_long(F make) {
 BOOST_AUTO_TEST_SUITE(endpoint)
 
 BOOST_AUTO_TEST_CASE(a_text_names_the_same_endpoint_when_written_again) {
-    for (const char* text :
-         {"127.0.0.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:80", "[2001:db8::7]:8080",
-          "[::]:0", "[::ffff:127.0.0.1]:1", "unix:/run/app.sock", "unix:relative", "unix:@name",
-          "unix:@"}) {
+    for (const char* text : {"127.0.0.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:80",
+                             "[2001:db8::7]:8080", "[::]:0", "[::ffff:127.0.0.1]:1",
+                             "unix:/run/app.sock", "unix:relative", "unix:@name", "unix:@"}) {
         BOOST_TEST(Endpoint::parse(text).str() == text);
     }
     BOOST_TEST(Endpoint::parse("[2001:DB8:0:0::7]:1").str() == "[2001:db8::7]:1");

@@ -21,8 +21,9 @@ using Endpoints = std::vector<Endpoint>;
 
 namespace {
 
-/// A name service for tests, shared with the threads that ask it, which may outlive the test: "slow"
-/// names are answered only when the test says so, "none" has no address, "bad" throws an int.
+/// A name service for tests, shared with the threads that ask it, which may outlive the test:
+/// "slow" names are answered only when the test says so, "none" has no address, "bad" throws an
+/// int.
 struct Names {
     std::mutex mutex;
     std::condition_variable changed;
@@ -117,7 +118,8 @@ REACTOR_LOOP_TEST(callers_share_the_look_up_of_a_name) {
     BOOST_TEST(names->count() == 1u);
 }
 
-// Fault F1: slow names hold up neither the loop nor addresses, and take a bounded number of threads.
+// Fault F1: slow names hold up neither the loop nor addresses, and take a bounded number of
+// threads.
 REACTOR_LOOP_TEST(slow_names_hold_up_nobody_else) {
     const std::shared_ptr<Names> names = names_for(loop);
     std::vector<Promise<Endpoints>> slow;

@@ -80,8 +80,8 @@ REACTOR_LOOP_TEST(a_late_read_says_so_and_takes_nothing) {
     loop.selector().set_patience(reactor::Duration::zero());
     const Promise<std::string> read = ends.client.read(10, milliseconds(20));
     BOOST_CHECK_THROW(loop.run_until_complete(read), TimeoutError);
-    BOOST_TEST(error_of(loop, read) == "read from " + ends.client.remote_endpoint().str() +
-                                           ": Connection timed out");
+    BOOST_TEST(error_of(loop, read) ==
+               "read from " + ends.client.remote_endpoint().str() + ": Connection timed out");
     BOOST_TEST(loop.watch_count() == 0u);
     be_patient(loop);
     BOOST_TEST(ends.server.send("x").done());
@@ -147,8 +147,8 @@ REACTOR_LOOP_TEST(a_late_send_stops_and_watches_nothing) {
     const Promise<void> first = fill(ends.client);
     const Promise<void> second = ends.client.send("x", milliseconds(5));
     loop.selector().set_patience(reactor::Duration::zero());
-    BOOST_TEST(error_of(loop, second) == "send to " + ends.client.remote_endpoint().str() +
-                                             ": Connection timed out");
+    BOOST_TEST(error_of(loop, second) ==
+               "send to " + ends.client.remote_endpoint().str() + ": Connection timed out");
     BOOST_TEST(!first.done());
     BOOST_TEST(first.cancel());
     BOOST_TEST(loop.watch_count() == 0u);

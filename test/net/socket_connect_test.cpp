@@ -74,15 +74,14 @@ REACTOR_LOOP_TEST(after_a_failure_another_address_can_be_tried) {
 REACTOR_LOOP_TEST(a_connect_that_nobody_answers_is_late) {
     const Full full(loop);
     Socket socket(loop);
-    const Promise<void> connect =
-        socket.connect(full.listener.local_endpoint(), milliseconds(500));
+    const Promise<void> connect = socket.connect(full.listener.local_endpoint(), milliseconds(500));
     BOOST_CHECK_THROW(socket.connect(any_port), StateError);
     BOOST_CHECK_THROW(socket.read(), StateError);
     const reactor::TimePoint begin = loop.time();
     BOOST_CHECK_THROW(loop.run_until_complete(connect), TimeoutError);
     BOOST_TEST((loop.time() - begin == milliseconds(500)));
-    BOOST_TEST(error_of(loop, connect) == "connect to " + full.listener.local_endpoint().str() +
-                                              ": Connection timed out");
+    BOOST_TEST(error_of(loop, connect) ==
+               "connect to " + full.listener.local_endpoint().str() + ": Connection timed out");
     BOOST_TEST(socket.native_handle() == -1);
     BOOST_TEST(loop.watch_count() == 0u);
 }
@@ -115,10 +114,9 @@ REACTOR_LOOP_TEST(a_socket_may_be_destroyed_while_it_connects) {
         BOOST_TEST(done.cancelled());
         say("told")();
     });
-    BOOST_CHECK_EXCEPTION(loop.run_until_complete(connect), CancelledError,
-                          [](const CancelledError& error) {
-                              return error.message() == "the socket was closed";
-                          });
+    BOOST_CHECK_EXCEPTION(
+        loop.run_until_complete(connect), CancelledError,
+        [](const CancelledError& error) { return error.message() == "the socket was closed"; });
     BOOST_TEST(heard() == "told");
     BOOST_TEST(loop.timer_count() == 0u);
 }
@@ -127,8 +125,7 @@ REACTOR_LOOP_TEST(a_socket_may_be_destroyed_while_it_connects) {
 REACTOR_LOOP_TEST(a_full_unix_listener_is_asked_again_until_the_deadline) {
     const Full full(loop, abstract_name("full"));
     Socket socket(loop);
-    const Promise<void> connect =
-        socket.connect(full.listener.local_endpoint(), milliseconds(500));
+    const Promise<void> connect = socket.connect(full.listener.local_endpoint(), milliseconds(500));
     BOOST_TEST(!connect.done());
     const reactor::TimePoint begin = loop.time();
     const std::string error = error_of(loop, connect);
@@ -143,8 +140,7 @@ REACTOR_LOOP_TEST(a_full_unix_listener_is_asked_again_until_the_deadline) {
 REACTOR_LOOP_TEST(a_unix_listener_that_has_room_again_is_found) {
     Full full(loop, abstract_name("room"));
     Socket socket(loop);
-    const Promise<void> connect =
-        socket.connect(full.listener.local_endpoint(), milliseconds(500));
+    const Promise<void> connect = socket.connect(full.listener.local_endpoint(), milliseconds(500));
     loop.run_for(milliseconds(200));
     BOOST_TEST(!connect.done());
     BOOST_TEST(full.listener.accept().done());

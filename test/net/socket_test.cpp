@@ -160,8 +160,8 @@ REACTOR_LOOP_TEST(a_send_to_a_peer_that_is_gone_fails_and_so_do_those_behind_it)
 }
 
 REACTOR_LOOP_TEST(unix_sockets_work_alike) {
-    Pair ends = pair(loop, Endpoint::local_abstract("reactor socket_test " +
-                                                    std::to_string(::getpid())));
+    Pair ends =
+        pair(loop, Endpoint::local_abstract("reactor socket_test " + std::to_string(::getpid())));
     BOOST_TEST(ends.client.send("over there").done());
     BOOST_TEST(loop.run_until_complete(ends.server.read()) == "over there");
     BOOST_TEST(ends.server.remote_endpoint().str() == "unix:");

@@ -107,10 +107,12 @@ REACTOR_LOOP_TEST(member_functions_are_called_on_every_kind_of_object) {
     loop.call_soon(&Counter::add, counter, 100);  // on a copy
     loop.call_soon(&Counter::add_virtual, &doubler, 4);
     loop.call_soon(&Counter::add, shared, 8);
-    loop.call_soon([&unique, unique_one](std::unique_ptr<Counter> p) {
-        BOOST_TEST(p.get() == unique_one);
-        unique = std::move(p);
-    }, std::move(unique));
+    loop.call_soon(
+        [&unique, unique_one](std::unique_ptr<Counter> p) {
+            BOOST_TEST(p.get() == unique_one);
+            unique = std::move(p);
+        },
+        std::move(unique));
     loop.run_iterations(1);
     BOOST_TEST(counter.value == 3);
     BOOST_TEST(doubler.value == 8);
@@ -125,8 +127,9 @@ REACTOR_LOOP_TEST(one_shot_calls_move_their_arguments_into_the_call) {
     int got = 0;
     std::unique_ptr<int> seven(new int(7));
     loop.call_soon([&got](std::unique_ptr<int> p) { got += *p; }, std::move(seven));
-    loop.call_later(seconds(0), [&got](std::unique_ptr<int>& p) { got += 10 * *p; },
-                    std::unique_ptr<int>(new int(2)));  // takes only lvalues: gets one
+    loop.call_later(
+        seconds(0), [&got](std::unique_ptr<int>& p) { got += 10 * *p; },
+        std::unique_ptr<int>(new int(2)));  // takes only lvalues: gets one
     loop.call_soon(OnlyOnce{std::unique_ptr<int>(new int(1))}, std::unique_ptr<int>(new int(1)));
     loop.run_iterations(1);
     BOOST_TEST(got == 27);
@@ -164,9 +167,9 @@ REACTOR_LOOP_TEST(references_and_C_functions_are_bound_as_they_are) {
     loop.run_iterations(1);
     BOOST_TEST(c_calls == 10);
     const char* const text = "literal";
-    loop.call_soon([](const char* given, const std::string& decayed) {
-        BOOST_TEST(given == decayed);
-    }, text, "literal");
+    loop.call_soon(
+        [](const char* given, const std::string& decayed) { BOOST_TEST(given == decayed); }, text,
+        "literal");
     loop.run_iterations(1);
 }
 

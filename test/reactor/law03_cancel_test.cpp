@@ -186,8 +186,8 @@ REACTOR_LOOP_TEST(cancelling_is_safe_inside_the_destruction_of_captures) {
     for (int i = 0; i < 3; ++i) {
         std::shared_ptr<Chain> chain(
             new Chain{&handles[i], i < 2 ? &handles[i + 1] : nullptr, &count});
-        handles[i] = i == 1 ? Handle(loop.call_later(seconds(1), [chain] {}))
-                            : loop.call_soon([chain] {});
+        handles[i] =
+            i == 1 ? Handle(loop.call_later(seconds(1), [chain] {})) : loop.call_soon([chain] {});
     }
     BOOST_TEST(handles[0].cancel());
     BOOST_TEST(count == 3);

@@ -103,9 +103,8 @@ BOOST_AUTO_TEST_CASE(L_10_cancelled_heads_do_not_shorten_the_wait) {
 BOOST_AUTO_TEST_CASE(a_report_before_the_wait_may_queue_work) {
     Scripted s;
     SocketPair pair;
-    s.loop.set_exception_handler([](reactor::EventLoop& loop, const reactor::Report&) {
-        loop.call_soon([] {});
-    });
+    s.loop.set_exception_handler(
+        [](reactor::EventLoop& loop, const reactor::Report&) { loop.call_soon([] {}); });
     s.loop.add_reader(pair.mine, [] {});
     s.loop.add_writer(pair.mine, [] {});
     s.selector->refuse_next_change(EBADF);
@@ -206,8 +205,8 @@ BOOST_AUTO_TEST_CASE(any_duration_is_a_delay_and_saturates) {
     const TimePoint negative(seconds(-5));
     BOOST_TEST((reactor::deadline_after(negative, reactor::forever()) > TimePoint()));
     BOOST_TEST((reactor::deadline_after(negative, (Duration::min)()) == (TimePoint::min)()));
-    BOOST_TEST((reactor::deadline_after(TimePoint(seconds(1)), reactor::forever()) ==
-                reactor::never()));
+    BOOST_TEST(
+        (reactor::deadline_after(TimePoint(seconds(1)), reactor::forever()) == reactor::never()));
 }
 
 REACTOR_LOOP_TEST(an_infinite_delay_never_fires_and_NaN_is_refused) {

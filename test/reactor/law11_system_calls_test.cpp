@@ -40,9 +40,8 @@ struct Recorded {
     }
     /// What the selector was told since the last call.
     std::vector<Change> changes() {
-        std::vector<Change> fresh(
-            selector->changes().begin() + static_cast<std::ptrdiff_t>(seen),
-            selector->changes().end());
+        std::vector<Change> fresh(selector->changes().begin() + static_cast<std::ptrdiff_t>(seen),
+                                  selector->changes().end());
         seen = selector->changes().size();
         return fresh;
     }

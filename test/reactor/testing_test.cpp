@@ -98,9 +98,8 @@ REACTOR_LOOP_TEST(a_test_that_would_hang_ends_with_a_sentence) {
 
 REACTOR_LOOP_TEST(run_until_idle_runs_what_is_ready_and_due_and_lets_no_time_pass) {
     const reactor::TimePoint before = loop.time();
-    loop.call_soon([this] {
-        loop.call_soon([this] { loop.call_later(seconds(0), say("third")); });
-    });
+    loop.call_soon(
+        [this] { loop.call_soon([this] { loop.call_later(seconds(0), say("third")); }); });
     loop.call_later(seconds(1), say("later"));
     loop.run_until_idle();
     BOOST_TEST(heard() == "third");
@@ -143,32 +142,33 @@ BOOST_AUTO_TEST_CASE(a_fixture_notices_what_a_test_leaves_behind) {
     SocketPair pair;
     int leaked = -1;
     BOOST_TEST(failures_of([](LoopFixture& f) {
-        f.loop.call_soon([] {});
-        f.loop.run_until_idle();
-    }).empty());
+                   f.loop.call_soon([] {});
+                   f.loop.run_until_idle();
+               }).empty());
     BOOST_TEST(only(failures_of([](LoopFixture& f) { f.loop.call_soon([] {}); }), "callback"));
-    BOOST_TEST(only(failures_of([](LoopFixture& f) { f.loop.call_soon_threadsafe([] {}); }),
-                    "callback"));
-    BOOST_TEST(only(failures_of([](LoopFixture& f) { f.loop.call_later(hours(1), [] {}); }),
-                    "timer"));
-    BOOST_TEST(only(failures_of([&](LoopFixture& f) { f.loop.add_reader(pair.mine, [] {}); }),
-                    "watch"));
+    BOOST_TEST(
+        only(failures_of([](LoopFixture& f) { f.loop.call_soon_threadsafe([] {}); }), "callback"));
+    BOOST_TEST(
+        only(failures_of([](LoopFixture& f) { f.loop.call_later(hours(1), [] {}); }), "timer"));
+    BOOST_TEST(
+        only(failures_of([&](LoopFixture& f) { f.loop.add_reader(pair.mine, [] {}); }), "watch"));
     BOOST_TEST(only(failures_of([&](LoopFixture&) { leaked = ::dup(pair.mine); }), "descriptor"));
     ::close(leaked);
     BOOST_TEST(only(failures_of([](LoopFixture& f) {
-        f.loop.call_soon([] { throw std::runtime_error("unexpected"); });
-        f.loop.run_iterations(1);
-    }), "unexpected"));
+                        f.loop.call_soon([] { throw std::runtime_error("unexpected"); });
+                        f.loop.run_iterations(1);
+                    }),
+                    "unexpected"));
     BOOST_TEST(failures_of([](LoopFixture& f) {
-        f.loop.call_soon([] { throw std::runtime_error("expected"); });
-        f.loop.run_iterations(1);
-        f.expect_report("Exception in callback");
-    }).empty());
+                   f.loop.call_soon([] { throw std::runtime_error("expected"); });
+                   f.loop.run_iterations(1);
+                   f.expect_report("Exception in callback");
+               }).empty());
     BOOST_TEST(only(failures_of([](LoopFixture& f) { f.expect_report("nothing"); }), "nothing"));
     BOOST_TEST(failures_of([](LoopFixture& f) {
-        f.loop.call_later(hours(1), [] {});
-        f.loop.close();  // on purpose: nothing is left
-    }).empty());
+                   f.loop.call_later(hours(1), [] {});
+                   f.loop.close();  // on purpose: nothing is left
+               }).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

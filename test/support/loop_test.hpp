@@ -99,14 +99,14 @@ inline void on_another_thread(const std::function<void()>& f) { std::thread(f).j
 }  // namespace support
 
 /// A test case for each selector: `loop`, say() and what else support::LoopTest has are there.
-#define REACTOR_LOOP_TEST(case_name)                                                 \
-    struct case_name##_body : support::LoopTest {                                    \
-        using support::LoopTest::LoopTest;                                           \
-        void test();                                                                 \
-    };                                                                               \
-    BOOST_AUTO_TEST_CASE_TEMPLATE(case_name, OnSelector, support::EverySelector) {   \
-        case_name##_body(OnSelector::name()).test();                                 \
-    }                                                                                \
+#define REACTOR_LOOP_TEST(case_name)                                               \
+    struct case_name##_body : support::LoopTest {                                  \
+        using support::LoopTest::LoopTest;                                         \
+        void test();                                                               \
+    };                                                                             \
+    BOOST_AUTO_TEST_CASE_TEMPLATE(case_name, OnSelector, support::EverySelector) { \
+        case_name##_body(OnSelector::name()).test();                               \
+    }                                                                              \
     void case_name##_body::test()
 
 #endif
