@@ -18,6 +18,15 @@ namespace {
 // The least that an attempt gets, however many addresses are to come; Go's dialer has the same.
 constexpr Duration least_share = std::chrono::seconds(2);
 
+/// Its text has the reasons already: that of a TimeoutError would end with one more.
+struct LateConnect final : TimeoutError {
+    explicit LateConnect(std::string text) : text_(std::move(text)) {}
+    const char* what() const noexcept override { return text_.c_str(); }
+
+private:
+    std::string text_;
+};
+
 /// One address after the other:
 ///
 ///     start ─> resolved ─> next ─> connected ─> the socket
@@ -49,23 +58,36 @@ private:
     Next failed(const std::system_error& error) {
         attempts_.push_back(error);
         const bool late = deadline_ != never() && loop().time() >= deadline_;
-        if (late) return fail(TimeoutError(all_attempts()));
-        return attempts_.size() == addresses_.size() ? give_up() : next();
+        if (late && error.code() == std::errc::timed_out) return fail(LateConnect(all_attempts()));
+        if (attempts_.size() == addresses_.size()) return give_up();
+        if (late) {
+            return fail(LateConnect(all_attempts() + "; too late for " +
+                                    addresses_[attempts_.size()].str()));
+        }
+        return next();
     }
 
     Next give_up() {
-        const std::system_error& first = attempts_.front();
-        const bool alike = std::all_of(
-            attempts_.begin(), attempts_.end(),
-            [&](const std::system_error& attempt) { return attempt.code() == first.code(); });
-        return alike ? fail(first) : fail(ConnectError(all_attempts(), attempts_));
+        if (alike()) return fail(attempts_.front());
+        return fail(ConnectError(all_attempts(), attempts_));
     }
 
+    bool alike() const {
+        const std::error_condition first = attempts_.front().code().default_error_condition();
+        return std::all_of(
+            attempts_.begin(), attempts_.end(),
+            [&](const std::system_error& attempt) { return attempt.code() == first; });
+    }
+
+    /// Each address with its reason, or all of them with the one that they share.
     std::string all_attempts() const {
+        if (attempts_.size() == 1) return attempts_.front().what();
+        const bool shared = alike();
         std::string text = "connect to " + host_ + " port " + std::to_string(port_);
         for (std::size_t i = 0; i < attempts_.size(); ++i) {
-            text += (i == 0 ? ": " : "; ") + addresses_[i].str() + ": ";
-            text += attempts_[i].code().message();
+            text += (i == 0 ? ": " : shared ? ", " : "; ") + addresses_[i].str();
+            if (shared && i + 1 < attempts_.size()) continue;
+            text += ": " + attempts_[i].code().message();
         }
         return text;
     }

@@ -161,8 +161,13 @@ Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here
     const Promise<Socket> promise = PromiseAccess::share<Promise<Socket>>(&*accept);
     if (ask_first_ && advance(*accept)) return promise;
 
-    watch_ = core.loop->add_reader(Options().owned_descriptor().label("net::Listener accepts"),
-                                   acceptor_.native_handle(), &ListenerState::readable, this);
+    try {
+        watch_ = core.loop->add_reader(Options().owned_descriptor().label("net::Listener accepts"),
+                                       acceptor_.native_handle(), &ListenerState::readable, this);
+    } catch (const std::system_error& error) {
+        accept->fail(std::make_exception_ptr(detail::watch_error(error, "accept on", local_)));
+        return promise;
+    }
     const TimePoint when = deadline.at(*core.loop);
     if (when != never()) accept->limit = core.loop->call_at(when, &ListenerState::late, this);
     accept->owner = this;
@@ -180,7 +185,7 @@ bool ListenerState::advance(AcceptOperation& accept) {
         ::accept4(acceptor_.native_handle(), static_cast<::sockaddr*>(static_cast<void*>(&address)),
                   &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     const int code = descriptor < 0 ? errno : 0;
-    if (code == EAGAIN || code == EWOULDBLOCK || concerns_one_client(code)) {
+    if (detail::would_block(code) || concerns_one_client(code)) {
         // If there are more, the listener is readable still.
         ask_first_ = false;
         return false;

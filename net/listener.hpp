@@ -71,9 +71,9 @@ public:
     /// The next client, connected, with TCP_NODELAY. One accept may be pending at a time: another
     /// throws StateError, as does a closed listener. Cancelled or late (TimeoutError), it has taken
     /// no client. A client that is gone before it is accepted, and errors of its network, are
-    /// passed over. Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM) the promise
-    /// fails with the error, and the clients stay in the backlog: try again after a pause, since
-    /// the next accept fails at once as long as nothing was freed.
+    /// passed over. Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or refused by
+    /// the loop's selector, the promise fails with the error, and the clients stay in the backlog:
+    /// try again after a pause, since the next accept fails at once as long as nothing was freed.
     Promise<Socket> accept(Deadline deadline = Deadline(), Here here = Here());
 
     /// Cancels a pending accept and closes. Again: no effect. Works on a closed loop too.

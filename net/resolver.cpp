@@ -137,16 +137,22 @@ void ResolverState::answered(const std::string& host, LookupAnswer& answer) {
     Waiters waiters = std::move(name->second);
     names_.erase(name);
     for (ResolveOperation* waiter : waiters) {
-        const StateOwner<ResolveOperation> operation(waiter);
-        operation->limit.cancel();
+        waiter->limit.cancel();
         if (answer.error) {
-            operation->fail(answer.error);
+            waiter->fail(answer.error);
             continue;
         }
-        std::vector<Endpoint> found = answer.found;
-        for (Endpoint& endpoint : found) endpoint = endpoint.with_port(operation->port);
-        operation->set(std::move(found));
+        try {
+            std::vector<Endpoint> found = answer.found;
+            for (Endpoint& endpoint : found) endpoint = endpoint.with_port(waiter->port);
+            waiter->set(std::move(found));
+        } catch (...) {
+            waiter->fail_by_current_exception();  // no memory
+        }
     }
+    // Dropped last, when all are done: one that nobody holds is reported as it goes, and the
+    // exception handler may cancel the others.
+    for (ResolveOperation* waiter : waiters) drop(waiter);
 }
 
 void ResolverState::late(ResolveOperation* operation) {

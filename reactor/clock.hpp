@@ -71,22 +71,25 @@ Duration saturated(std::chrono::duration<Rep, Period> length, std::true_type /*f
 
 template <class Rep, class Period>
 Duration saturated(std::chrono::duration<Rep, Period> length, std::false_type /*integral*/) {
-    using std::chrono::duration_cast;
-    // In 64 signed bits whatever was given: a narrow or an unsigned type cannot express the limits.
-    using Wide = std::chrono::duration<std::intmax_t, Period>;
+    using Ratio = std::ratio_divide<Period, std::nano>;
     constexpr std::intmax_t most = (std::numeric_limits<std::intmax_t>::max)();
+    constexpr std::intmax_t least = (std::numeric_limits<std::intmax_t>::min)();
+    // Of more than 64 signed bits, or of a unit whose numerator and denominator are both huge.
     const bool beyond = length.count() > Rep() && static_cast<std::uintmax_t>(length.count()) >
                                                       static_cast<std::uintmax_t>(most);
-    const Wide wide(beyond ? most : static_cast<std::intmax_t>(length.count()));
-    // Compare in the coarser unit of the two, where nothing overflows.
-    using Ratio = std::ratio_divide<Period, std::nano>;
-    if (Ratio::num > Ratio::den) {
-        if (wide > duration_cast<Wide>((Duration::max)())) return (Duration::max)();
-        if (wide < duration_cast<Wide>((Duration::min)())) return (Duration::min)();
-        return duration_cast<Duration>(wide);
+    if (beyond || Ratio::num > most / Ratio::den) {
+        return detail::saturated(std::chrono::duration<long double, Period>(length),
+                                 std::true_type());
     }
-    const Duration cut = duration_cast<Duration>(wide);
-    return cut < wide ? cut + Duration(1) : cut;
+    // count * num / den, in two steps of which none overflows: not duration_cast, which multiplies
+    // first, and by 60 for a frame of 1/60 s.
+    const std::intmax_t count = static_cast<std::intmax_t>(length.count());
+    const std::intmax_t whole = count / Ratio::den;
+    const std::intmax_t rest = count % Ratio::den * Ratio::num;
+    const std::intmax_t part = rest / Ratio::den + (rest % Ratio::den > 0 ? 1 : 0);
+    if (whole > 0 && whole > (most - part) / Ratio::num) return (Duration::max)();
+    if (whole < 0 && whole < (least - part) / Ratio::num) return (Duration::min)();
+    return Duration(static_cast<Duration::rep>(whole * Ratio::num + part));
 }
 
 }  // namespace detail

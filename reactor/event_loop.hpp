@@ -75,8 +75,8 @@ public:
 
     /// Runs until stop(), or until a callback throws LoopExit, which comes out. Throws StateError
     /// if this or another loop runs on this thread already, or the loop is closed; and what stands
-    /// in the way of waiting itself: std::system_error, std::bad_alloc. What was queued stays queued
-    /// then.
+    /// in the way of waiting itself: std::system_error, std::bad_alloc. What was queued stays
+    /// queued then.
     void run_forever();
 
     /// Runs until `promise` is done and returns its value, or throws its error; CancelledError if
@@ -326,11 +326,12 @@ private:
         detail::refuse_null(given, call);
         detail::TimerNode* const node =
             core_->fill<B>(core_->take_timer(), std::forward<A>(construct)...);
-        node->repeating = period != Duration::zero();
-        node->period = period;
+        TimerHandle handle = detail::HandleAccess::adopt(node);  // gives it back if arm() throws
+        if (period != Duration::zero()) {
+            node->set(detail::NodeFlag::repeating);
+            node->period = period;
+        }
         core_->set_context(node, options);
-        const TimerHandle handle = detail::HandleAccess::timer(node);
-        core_->release(node);  // the handle has it now, and gives it back if arm() throws
         core_->timers.arm(node, when);
         return handle;
     }

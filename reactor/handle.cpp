@@ -14,7 +14,7 @@ LoopCore::~LoopCore() = default;
 void Node::drop_context() noexcept {
     void* const was = context;
     context = nullptr;
-    if (explicit_context) {
+    if (is(NodeFlag::explicit_context)) {
         ContextCellPtr::adopt(static_cast<ContextCell*>(was));
     } else {
         ContextMapPtr::adopt(static_cast<ContextMap*>(was));
@@ -46,7 +46,7 @@ void LoopCore::set_context(Node* node, const Options* options) {
     if (options) {
         node->label = options->label_;
         if (options->context_) {
-            node->explicit_context = true;
+            node->set(detail::NodeFlag::explicit_context);
             node->context = ContextCellPtr(options->context_).release();
             return;
         }
@@ -61,10 +61,10 @@ ContextMapPtr LoopCore::context_for_post(const Options& options) {
 
 bool LoopCore::cancel(Node* node) noexcept {
     node->core->require_thread("Handle::cancel");
-    if (!node->ops || node->cancelled) return false;
+    if (!node->ops || node->is(detail::NodeFlag::cancelled)) return false;
     // A one-shot callback that runs now is past cancelling; a repeating one has its next run.
-    if (node->running && !node->repeating) return false;
-    node->cancelled = true;
+    if (node->is(detail::NodeFlag::running) && !node->is(detail::NodeFlag::repeating)) return false;
+    node->set(detail::NodeFlag::cancelled);
     kill(node);
     return true;
 }
@@ -72,34 +72,38 @@ bool LoopCore::cancel(Node* node) noexcept {
 void LoopCore::kill(Node* node) noexcept {
     // The loop's floor first: what the captures' destructors do must meet consistent tables.
     LoopCore& core = *node->core;
-    ++node->references;  // the table or the heap may let go of the last one
-    switch (node->kind) {
+    switch (node->kind()) {
         case NodeKind::timer: {
+            // Either way a reference is held until the callable is gone: the heap's was perhaps the
+            // last one.
             TimerNode* const timer = static_cast<TimerNode*>(node);
-            if (timer->in_heap) {
-                timer->in_heap = false;
-                core.timers.note_cancelled();
+            if (timer->armed()) {
+                core.timers.disarm(timer);
+            } else {
+                timer->add_reference();
             }
             break;
         }
         case NodeKind::reader:
         case NodeKind::writer:
         case NodeKind::urgent:
+            node->add_reference();  // the table may let go of the last one
             core.forget_watch(*node);
             break;
         case NodeKind::soon:
         case NodeKind::done:
+            node->add_reference();
             break;
     }
     // The callable that runs is destroyed when it returns: not underneath itself.
-    if (!node->running) node->drop_callable();
+    if (!node->is(detail::NodeFlag::running)) node->drop_callable();
     core.release(node);
 }
 
 void LoopCore::dispose(Node* node) noexcept {
     if (!gone) require_thread("a Handle's destructor");
     node->drop_callable();
-    if (node->kind == NodeKind::timer) {
+    if (node->kind() == NodeKind::timer) {
         timers.recycle(static_cast<TimerNode*>(node));
         if (gone) forget_after_end();
     } else {
@@ -157,12 +161,12 @@ bool TimerHandle::reschedule(TimePoint when) {
     if (!node_) return false;
     detail::TimerNode* const node = timer();
     node->core->check("TimerHandle::reschedule");
-    if (!node->ops || node->cancelled) return false;
-    if (node->in_heap) {
+    if (node->armed()) {  // which none is that ran or was cancelled
         node->core->timers.rearm(node, when);
         return true;
     }
-    if (node->running && !node->repeating) return false;
+    if (!node->ops || node->is(detail::NodeFlag::cancelled)) return false;
+    if (node->is(detail::NodeFlag::running) && !node->is(detail::NodeFlag::repeating)) return false;
     // It is in the batch that runs now, which passes over a timer that is armed again.
     node->core->timers.arm(node, when);
     return true;

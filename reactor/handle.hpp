@@ -35,8 +35,8 @@ public:
         return *this;
     }
     /// For readers and writers of a descriptor that the caller owns, and will take out of the loop
-    /// before closing it: the first registration and the last removal are folded as well, so that
-    /// an interest that comes and goes with each message costs no system call.
+    /// before closing it: the last removal is folded as well, and put off for a reader that pauses,
+    /// so that an interest that comes and goes with each message costs no system call.
     Options& owned_descriptor() noexcept {
         owned_descriptor_ = true;
         return *this;
@@ -63,7 +63,7 @@ class Handle {
 public:
     Handle() noexcept = default;
     Handle(const Handle& other) noexcept : node_(other.node_) {
-        if (node_) ++node_->references;
+        if (node_) node_->add_reference();
     }
     Handle(Handle&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
     Handle& operator=(Handle other) noexcept {
@@ -83,7 +83,7 @@ public:
     bool cancel() noexcept { return node_ && detail::LoopCore::cancel(node_); }
 
     /// Whether a cancel() of it returned true.
-    bool cancelled() const noexcept { return node_ && node_->cancelled; }
+    bool cancelled() const noexcept { return node_ && node_->is(detail::NodeFlag::cancelled); }
 
     /// Its label, else its callable's type as the compiler prints it; empty if it has no label and
     /// ran or was cancelled.
@@ -99,7 +99,7 @@ protected:
 
     /// Adds a reference.
     explicit Handle(detail::Node* node) noexcept : node_(node) {
-        if (node_) ++node_->references;
+        if (node_) node_->add_reference();
     }
 
     detail::Node* node_ = nullptr;
@@ -146,6 +146,12 @@ namespace detail {
 struct HandleAccess {
     static Handle handle(Node* node) noexcept { return Handle(node); }
     static TimerHandle timer(TimerNode* node) noexcept { return TimerHandle(node); }
+    /// Takes over the caller's reference.
+    static TimerHandle adopt(TimerNode* node) noexcept {
+        TimerHandle handle;
+        handle.node_ = node;
+        return handle;
+    }
     static Node* node(const Handle& handle) noexcept { return handle.node_; }
 };
 

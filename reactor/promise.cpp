@@ -36,15 +36,13 @@ private:
 
 }  // namespace
 
-void run_until_done(EventLoop& loop, PromiseState* state) {
-    loop.core().check("run_until_complete");
-    if (!state) throw StateError("run_until_complete: the promise is empty");
-    if (state->core != &loop.core()) {
+void run_until_done(EventLoop& loop, PromiseState& state) {
+    if (state.core != &loop.core()) {
         throw StateError("run_until_complete: the promise belongs to another event loop");
     }
-    const StopHook hook(loop, *state);
+    const StopHook hook(loop, state);
     loop.run_forever();
-    if (!state->done()) {
+    if (!state.done()) {
         throw StateError(
             "run_until_complete: the event loop was stopped before the promise was "
             "done, which stays pending");

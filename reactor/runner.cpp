@@ -106,7 +106,7 @@ Options Runner::in_context(Options options) {
 
 void Runner::run_until_done(const AnyPromise& main) {
     const InterruptGuard guard(*loop_, main, options_.handle_sigint);
-    detail::run_until_done(*loop_, detail::PromiseAccess::state(main));
+    detail::run_until_done(*loop_, detail::PromiseAccess::require(main, "run"));
     guard.check();
 }
 

@@ -77,7 +77,7 @@ void Scope::adopt(detail::BoundBlock& block) noexcept {
 Handle Scope::refused() const {
     if (core_->gone) return Handle();
     detail::Node* const node = core_->take(detail::NodeKind::soon);
-    node->cancelled = true;
+    node->set(detail::NodeFlag::cancelled);
     const Handle handle = detail::HandleAccess::handle(node);
     core_->release(node);
     return handle;
@@ -86,7 +86,7 @@ Handle Scope::refused() const {
 TimerHandle Scope::refused_timer() const {
     if (core_->gone) return TimerHandle();
     detail::TimerNode* const node = core_->take_timer();
-    node->cancelled = true;
+    node->set(detail::NodeFlag::cancelled);
     node->when = never();
     const TimerHandle handle = detail::HandleAccess::timer(node);
     core_->release(node);

@@ -191,9 +191,9 @@ private:
         for (auto& entry : callbacks_) {
             if (!slots[entry.first].pending.exchange(false)) continue;
             Node* const node = HandleAccess::node(entry.second);
-            if (node->queued) continue;
-            node->queued = true;
-            ++node->references;
+            if (node->is(detail::NodeFlag::queued)) continue;
+            node->set(detail::NodeFlag::queued);
+            node->add_reference();
             core.push(node);
         }
     }

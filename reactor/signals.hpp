@@ -15,7 +15,7 @@ template <class F, class... A>
 Handle make_signal_callback(LoopCore& core, F&& f, A&&... arguments) {
     Node* const node = core.fill<BindMany<F, A...>>(core.take(NodeKind::soon), std::forward<F>(f),
                                                     std::forward<A>(arguments)...);
-    node->repeating = true;
+    node->set(detail::NodeFlag::repeating);
     core.set_context(node, nullptr);
     const Handle handle = HandleAccess::handle(node);
     core.release(node);

@@ -92,9 +92,13 @@ std::string FileNames::choose(const std::string& url_path) {
         wanted.substr(0, std::min(wanted.size() - ending.size(), longest_name - ending.size()));
 
     std::string name = stem + ending;
-    for (unsigned n = 2; !taken_.insert(name).second; ++n) {
-        name = stem + "-" + std::to_string(n) + ending;
-    }
+    const auto first = taken_.emplace(name, 2u);
+    if (first.second) return name;
+    // No number is tried twice: the time for many equal names would grow with their square.
+    unsigned& next = first.first->second;
+    do {
+        name = stem + "-" + std::to_string(next++) + ending;
+    } while (!taken_.emplace(name, 2u).second);
     return name;
 }
 

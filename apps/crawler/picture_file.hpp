@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <set>
 #include <string>
+#include <unordered_map>
 
 namespace crawler {
 
@@ -18,7 +18,7 @@ public:
     std::string choose(const std::string& url_path);
 
 private:
-    std::set<std::string> taken_;
+    std::unordered_map<std::string, unsigned> taken_;  // and the number to try next for each
 };
 
 /// Set from the loop's thread when a run is broken off; a writer that sees it leaves no file.

@@ -18,6 +18,18 @@ std::system_error socket_error(int code, const char* step, const Endpoint& addre
     return std::system_error(code, std::system_category(), std::string(step) + ' ' + address.str());
 }
 
+std::system_error watch_error(const std::system_error& refusal, const char* step,
+                              const Endpoint& address) {
+    std::string text = refusal.what();
+    // It ends with the reason, and so will ours.
+    const std::string reason = ": " + refusal.code().message();
+    if (text.size() >= reason.size() &&
+        text.compare(text.size() - reason.size(), reason.size(), reason) == 0) {
+        text.resize(text.size() - reason.size());
+    }
+    return std::system_error(refusal.code(), std::string(step) + ' ' + address.str() + ": " + text);
+}
+
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {
     return StreamProtocol::endpoint(endpoint.data(), endpoint.size());
 }

@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <cerrno>
 #include <cstddef>
 #include <memory>
 #include <system_error>
@@ -67,6 +68,13 @@ inline std::system_error socket_error(const boost::system::error_code& code, con
                                       const Endpoint& address) {
     return detail::socket_error(code.value(), step, address);
 }
+
+/// The loop's refusal to watch a descriptor, as an error of that step: "read from 127.0.0.1:9:
+/// epoll selector: add descriptor 7: No space left on device".
+std::system_error watch_error(const std::system_error& refusal, const char* step,
+                              const Endpoint& address);
+
+inline bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLOCK; }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint);
 Endpoint from_asio(const StreamProtocol::endpoint& endpoint);

@@ -3,6 +3,7 @@
 #define REACTOR_NET_DETAIL_SOCKET_STATE_HPP
 
 #include <net/deadline.hpp>
+#include <net/detail/socket_operation.hpp>
 #include <net/detail/socket_service.hpp>
 #include <net/socket.hpp>
 #include <reactor/detail/promise_state.hpp>
@@ -12,59 +13,15 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <system_error>
 
 namespace reactor {
 namespace net {
 namespace detail {
 
-class SocketState;
-
-/// The promise of something that a socket does. While it waits the socket owns a reference, and
-/// `owner` is set; cancelled, it takes itself out of the socket before the caller sees it.
-template <class T>
-struct SocketOperation : reactor::detail::OperationState<T> {
-    using reactor::detail::OperationState<T>::OperationState;
-
-    SocketState* owner = nullptr;
-    TimerHandle limit;
-};
-
-struct ConnectOperation final : reactor::detail::Pooled<ConnectOperation, SocketOperation<void>> {
-    using Pooled::Pooled;
-    void abandon() noexcept override;
-
-    Duration pause{0};  // before the next try at a full Unix listener; zero: none was needed
-};
-
-struct ReadOperation final : reactor::detail::Pooled<ReadOperation, SocketOperation<std::string>> {
-    using Pooled::Pooled;
-    void abandon() noexcept override;
-
-    std::size_t most = 0;  // of one read; of everything if `to_end`
-    bool to_end = false;
-    std::string bytes;  // of `to_end`: what has come so far
-};
-
-struct SendOperation final : reactor::detail::Pooled<SendOperation, SocketOperation<void>> {
-    using Pooled::Pooled;
-    void abandon() noexcept override;
-
-    const std::string& bytes() const noexcept { return shared ? *shared : own; }
-    /// A promise may be held long after its outcome.
-    void drop_bytes() noexcept {
-        shared.reset();
-        std::string().swap(own);
-    }
-
-    std::string own;
-    std::shared_ptr<const std::string> shared;
-    std::size_t sent = 0;
-    bool ends_stream = false;  // shutdown_send()
-    SendOperation* behind = nullptr;
-};
-
 /// What a Socket is made of; owned by it, at an address that does not change, since the loop's
-/// callbacks point here. The states are drawn in socket.hpp.
+/// callbacks point here. The states are drawn in socket.hpp. The descriptor's life is in
+/// socket_state.cpp; the operations are in socket_connecting.cpp and its neighbours.
 class SocketState {
 public:
     explicit SocketState(EventLoop& loop);
@@ -97,13 +54,17 @@ public:
 private:
     SocketService& service() const { return core.loop->service<SocketService>(); }
     void make_socket();
-    void watch_reading();
-    void watch_writing();
+    void close_descriptor() noexcept;
+
+    // False: the system refuses to watch the descriptor, and the operation has failed with that.
+    bool watch_reading(reactor::detail::PromiseState& read);
+    bool watch_writing(reactor::detail::PromiseState& operation, const char* step);
+    static void fail(reactor::detail::PromiseState& operation, const std::system_error& error);
+    void fail_late(reactor::detail::PromiseState& operation, const char* step);
     template <class Operation>
     void limit(Operation& operation, const Deadline& deadline, void (SocketState::*late)());
     template <class Operation>
     reactor::detail::StateOwner<Operation> detach(Operation*& waiting) noexcept;
-    void close_descriptor() noexcept;
 
     // connecting
     int begin_connect() noexcept;
@@ -142,6 +103,22 @@ private:
     TimerHandle retry_;   // of a connect
     std::string unread_;  // what a read_all() has left
 };
+
+template <class Operation>
+void SocketState::limit(Operation& operation, const Deadline& deadline,
+                        void (SocketState::*late)()) {
+    const TimePoint when = deadline.at(*core.loop);
+    if (when != never()) operation.limit = core.loop->call_at(when, late, this);
+}
+
+template <class Operation>
+reactor::detail::StateOwner<Operation> SocketState::detach(Operation*& waiting) noexcept {
+    reactor::detail::StateOwner<Operation> operation(waiting);
+    waiting = nullptr;
+    operation->owner = nullptr;
+    operation->limit.cancel();
+    return operation;
+}
 
 }  // namespace detail
 }  // namespace net

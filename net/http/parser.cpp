@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/http/parser.hpp>
 
-#include <boost/beast/http/basic_parser.hpp>
 #include <boost/optional.hpp>
 #include <cstring>
 #include <limits>
+#include <net/http/detail/beast_wire.hpp>
 #include <net/http/detail/head_reader.hpp>
 #include <net/http/detail/head_rules.hpp>
 #include <net/http/detail/quoted.hpp>
@@ -22,78 +22,18 @@ namespace net {
 namespace {
 
 namespace http = boost::beast::http;
-using Code = boost::beast::error_code;
-using View = boost::beast::string_view;  // boost::string_view until 1.80, boost::core's from there
+using Code = detail::BeastError;
 using Kind = HttpError::Kind;
 
 // A size and a few extensions. Longer ones come from nobody but an attacker, since they count
 // against no limit of the body (beast#3077).
 constexpr std::size_t chunk_line_limit = 4096;
 
-std::string text_of(View view) { return std::string(view.data(), view.size()); }
-
-void start(RequestHead& head, View method, View target, int version) {
-    head.method = text_of(method);
-    head.target = text_of(target);
-    head.version = version;
-}
-
-void start(ResponseHead& head, int status, View reason, int version) {
-    head.status = status;
-    head.reason = text_of(reason);
-    head.version = version;
-}
-
-// Each kind of Beast parser has the callback of the other one's first line as well.
-void start(RequestHead&, int, View, int) {}
-void start(ResponseHead&, View, View, int) {}
-
 // 101 is the last answer in HTTP: what follows speaks the new protocol.
 bool is_switch(const RequestHead&) { return false; }
 bool is_switch(const ResponseHead& head) { return head.status == 101; }
 bool is_interim(const RequestHead&) { return false; }
 bool is_interim(const ResponseHead& head) { return head.status < 200 && !is_switch(head); }
-
-struct Complaint {
-    Kind kind;
-    const char* what;
-};
-
-// Errors of a head but the body limit. What is not listed is about lengths; 1.81 has codes there
-// that 1.74 lacks.
-Complaint complaint(const Code& code) {
-    switch (static_cast<http::error>(code.value())) {
-        case http::error::bad_method:
-            return {Kind::malformed, "no method; expected a request line such as GET / HTTP/1.1"};
-        case http::error::bad_target:
-            return {Kind::malformed, "bad request target; expected METHOD TARGET VERSION"};
-        case http::error::bad_version:
-            return {Kind::malformed, "bad version; expected HTTP/1.0 or HTTP/1.1"};
-        case http::error::bad_status:
-            return {Kind::malformed, "bad status; expected three digits and a space"};
-        case http::error::bad_reason:
-            return {Kind::malformed, "a control byte in the reason"};
-        case http::error::bad_field:
-            return {Kind::malformed, "bad field; expected a name, a colon behind it, a value"};
-        case http::error::bad_value:
-            return {Kind::malformed, "bad value of a field"};
-        case http::error::bad_line_ending:
-            return {Kind::malformed, "CR without LF; expected CR LF"};
-        case http::error::need_more:
-            return {Kind::malformed, "the first line is too short"};
-        case http::error::header_limit:
-        case http::error::bad_obs_fold:
-        case http::error::buffer_overflow:
-            return {Kind::too_large, "a folded field beyond 4 KiB"};
-        case http::error::bad_content_length:
-            return {Kind::framing,
-                    "bad Content-Length; expected one decimal number and no Transfer-Encoding"};
-        case http::error::bad_transfer_encoding:
-            return {Kind::framing, "Transfer-Encoding twice or beside Content-Length"};
-        default:
-            return {Kind::framing, "Content-Length and Transfer-Encoding contradict each other"};
-    }
-}
 
 }  // namespace
 
@@ -103,75 +43,26 @@ struct MessageParser<Head>::Impl {
 
     enum class State { head, body, done };
 
-    // Beast's callbacks, written into the Impl around it. It allocates nothing by itself.
-    class Wire final : public http::basic_parser<is_request> {
-    public:
-        explicit Wire(Impl& impl) : impl_(impl) {}
-
-    private:
-        void on_request_impl(http::verb, View method, View target, int version, Code&) override {
-            start(impl_.head, method, target, version);
-        }
-        void on_response_impl(int status, View reason, int version, Code&) override {
-            start(impl_.head, status, reason, version);
-        }
-        void on_field_impl(http::field, View name, View value, Code&) override {
-            // Fields of a trailer are dropped: they come too late to be believed (RFC 9110 6.5.1).
-            if (impl_.state == State::head) impl_.head.fields.add(text_of(name), text_of(value));
-        }
-        void on_header_impl(Code&) override {}
-        void on_body_init_impl(const boost::optional<std::uint64_t>&, Code&) override {}
-        std::size_t on_body_impl(View piece, Code&) override { return impl_.deliver(piece); }
-        void on_chunk_header_impl(std::uint64_t size, View extensions, Code&) override {
-            impl_.chunk_left = size;
-            impl_.chunk_seen = true;
-            impl_.extension_bytes += extensions.size();
-        }
-        std::size_t on_chunk_body_impl(std::uint64_t, View piece, Code&) override {
-            impl_.chunk_left -= piece.size();
-            return impl_.deliver(piece);
-        }
-        void on_finish_impl(Code&) override {}
-
-        Impl& impl_;
-    };
-
     explicit Impl(const ParserOptions& given)
         : options(given), reader(is_request, given.head_limit) {}
 
     ParserOptions options;
-    Sink sink;
     detail::HeadReader reader;
-    boost::optional<Wire> wire;  // a new one per head: Beast's cannot be used twice
+    boost::optional<detail::BeastWire<Head>> wire;  // one per head: Beast's cannot be used twice
 
     // From here on: one message, see reset().
-    Head head;
+    detail::Incoming<Head> message;
     State state = State::head;
     bool no_body = false;
     bool failed = false;
-    bool inside = false;  // in put(): the sink must not call back
-    bool head_done = false;
+    bool inside = false;     // in put(): the sink must not call back
     std::string chunk_line;  // an incomplete chunk header or trailer
-    std::string body;
-    std::uint64_t body_size = 0;
-    std::uint64_t chunk_left = 0;  // data that is still to come of this chunk
-    std::size_t extension_bytes = 0;
-    bool chunk_seen = false;
     bool in_trailer = false;
 
     [[noreturn]] void fail_in_body(Kind kind, const std::string& what) const {
-        detail::fail_message(is_request, kind,
-                             what + ", behind " + std::to_string(body_size) + " bytes of body");
-    }
-
-    std::size_t deliver(View piece) {
-        if (piece.empty()) return 0;
-        body_size += piece.size();
-        if (sink)
-            sink(piece.data(), piece.size());
-        else
-            body.append(piece.data(), piece.size());
-        return piece.size();
+        detail::fail_message(
+            is_request, kind,
+            what + ", behind " + std::to_string(message.body_size) + " bytes of body");
     }
 
     std::size_t consume(const char* data, std::size_t size) {
@@ -179,9 +70,9 @@ struct MessageParser<Head>::Impl {
         while (used < size && state != State::done) {
             const char* at = data + used;
             const std::size_t left = size - used;
-            used += state == State::head                 ? take_head_line(at, left)
-                    : wire->chunked() && chunk_left == 0 ? take_chunk_line(at, left)
-                                                         : take_data(at, left);
+            used += state == State::head                         ? take_head_line(at, left)
+                    : wire->chunked() && message.chunk_left == 0 ? take_chunk_line(at, left)
+                                                                 : take_data(at, left);
         }
         return used;
     }
@@ -193,7 +84,7 @@ struct MessageParser<Head>::Impl {
     }
 
     void finish_head() {
-        wire.emplace(*this);
+        wire.emplace(message);
         wire->header_limit((std::numeric_limits<std::uint32_t>::max)());  // ours has been checked
         // Not boost::none, which means a limit of nothing until 1.74 (beast#2070).
         wire->body_limit(options.body_limit);
@@ -204,23 +95,23 @@ struct MessageParser<Head>::Impl {
             wire->put(boost::asio::const_buffer(text.data(), text.size()), code);
         if (code == http::error::body_limit)
             detail::fail_message(is_request, Kind::too_large,
-                                 "Content-Length " + *head.fields.find("Content-Length") +
+                                 "Content-Length " + *message.head.fields.find("Content-Length") +
                                      " is beyond the limit of " +
                                      std::to_string(options.body_limit) + " bytes");
         if (code) {
-            const Complaint why = complaint(code);
+            const detail::Complaint why = detail::complaint(code);
             reader.fail(why.kind, why.what, used);
         }
         if (used != text.size())  // two opinions about where the head ends
             reader.fail(Kind::malformed, "the head ends too early", used);
-        detail::check_head(head);
+        detail::check_head(message.head);
         reader.next();
-        if (is_interim(head)) {
-            head.fields.clear();
+        if (is_interim(message.head)) {
+            message.head.fields.clear();
             wire = boost::none;
             return;
         }
-        head_done = true;
+        message.head_done = true;
         state = wire->is_done() ? State::done : State::body;
     }
 
@@ -235,7 +126,7 @@ struct MessageParser<Head>::Impl {
             fail_in_body(Kind::too_large, in_trailer ? "a trailer beyond the limit of the head"
                                                      : "a chunk header beyond 4096 bytes");
         chunk_line.append(data, taken);
-        if (chunk_seen && chunk_line[0] != '\r')
+        if (message.chunk_seen && chunk_line[0] != '\r')
             fail_in_body(Kind::framing, "a chunk is longer than its size; expected CR LF");
         if (!lf) return taken;
         if (chunk_line.size() < 2 || chunk_line[chunk_line.size() - 2] != '\r')
@@ -254,7 +145,7 @@ struct MessageParser<Head>::Impl {
             fail_in_body(Kind::framing, (in_trailer ? "bad trailer " : "bad chunk header ") +
                                             detail::quoted(chunk_line) +
                                             "; expected a hexadecimal size, CR LF and the data");
-        if (extension_bytes > options.head_limit)
+        if (message.extension_bytes > options.head_limit)
             fail_in_body(Kind::too_large, "chunk extensions beyond the limit of the head");
         chunk_line.clear();
         if (wire->is_done()) state = State::done;
@@ -279,7 +170,7 @@ struct MessageParser<Head>::Impl {
             detail::fail_message(
                 is_request, Kind::incomplete,
                 cause + " inside the head, behind " + std::to_string(reader.bytes()) + " bytes");
-        const std::string* length = head.fields.find("Content-Length");
+        const std::string* length = message.head.fields.find("Content-Length");
         fail_in_body(Kind::incomplete, length ? cause + ", Content-Length " + *length : cause);
     }
 
@@ -296,7 +187,7 @@ struct MessageParser<Head>::Impl {
     }
 
     void check_head_done(const char* call) const {
-        if (!head_done)
+        if (!message.head_done)
             throw StateError(std::string("MessageParser::") + call +
                              ": the head is not complete; ask head_done() first");
     }
@@ -315,7 +206,7 @@ MessageParser<Head>& MessageParser<Head>::operator=(MessageParser&&) noexcept = 
 template <class Head>
 void MessageParser<Head>::set_sink(Sink sink) {
     impl_->check_outside("set_sink");
-    impl_->sink = std::move(sink);
+    impl_->message.sink = std::move(sink);
 }
 
 template <class Head>
@@ -360,15 +251,12 @@ void MessageParser<Head>::reset(bool no_body) {
     impl_->check_outside("reset");
     Impl& impl = *impl_;
     impl.wire = boost::none;
-    impl.head.fields.clear();  // keeps its memory; the rest is written anew
+    impl.message.clear();
     impl.state = Impl::State::head;
     impl.no_body = no_body;
-    impl.failed = impl.head_done = impl.chunk_seen = impl.in_trailer = false;
+    impl.failed = impl.in_trailer = false;
     impl.reader.reset();
     impl.chunk_line.clear();
-    impl.body.clear();
-    impl.extension_bytes = 0;
-    impl.body_size = impl.chunk_left = 0;
 }
 
 template <class Head>
@@ -378,7 +266,7 @@ bool MessageParser<Head>::started() const noexcept {
 
 template <class Head>
 bool MessageParser<Head>::head_done() const noexcept {
-    return impl_->head_done;
+    return impl_->message.head_done;
 }
 
 template <class Head>
@@ -389,13 +277,13 @@ bool MessageParser<Head>::done() const noexcept {
 template <class Head>
 const Head& MessageParser<Head>::head() const {
     impl_->check_head_done("head");
-    return impl_->head;
+    return impl_->message.head;
 }
 
 template <class Head>
 bool MessageParser<Head>::keep_alive() const {
     impl_->check_head_done("keep_alive");
-    const Head& head = impl_->head;
+    const Head& head = impl_->message.head;
     // RFC 9112 6.1: chunks in a message of HTTP/1.0 may have been meant for somebody else.
     const bool odd = head.version < 11 && impl_->wire->chunked();
     return impl_->wire->keep_alive() && !is_switch(head) && !odd;
@@ -403,13 +291,13 @@ bool MessageParser<Head>::keep_alive() const {
 
 template <class Head>
 std::uint64_t MessageParser<Head>::body_size() const noexcept {
-    return impl_->body_size;
+    return impl_->message.body_size;
 }
 
 template <class Head>
 std::string MessageParser<Head>::take_body() {
     std::string taken;
-    taken.swap(impl_->body);
+    taken.swap(impl_->message.body);
     return taken;
 }
 

@@ -32,6 +32,11 @@ struct PromiseAccess {
     static PromiseState* state(const P& promise) noexcept {
         return promise.state_;
     }
+    /// For the call of that name: throws StateError for an empty promise and on a wrong thread.
+    template <class P>
+    static PromiseState& require(const P& promise, const char* call) {
+        return promise.state(call);
+    }
     /// Takes over a reference.
     template <class P>
     static P adopt(PromiseState* state) noexcept {

@@ -65,8 +65,7 @@ public:
     Node* take(NodeKind kind) {
         Node* const node = ::new (pool.get(sizeof(Node))) Node;
         node->core = this;
-        node->kind = kind;
-        node->references = 1;
+        node->renew(kind);
         ++live;
         return node;
     }
@@ -76,7 +75,18 @@ public:
         return node;
     }
     void release(Node* node) noexcept {
-        if (--node->references == 0) dispose(node);
+        if (node->drop_reference()) dispose(node);
+    }
+    /// The same for a node without its callable, on the thread that runs the loop.
+    void release_here(Node* node) noexcept {
+        if (!node->drop_reference()) return;
+        if (node->kind() == NodeKind::timer) {
+            timers.recycle(static_cast<TimerNode*>(node));
+            return;
+        }
+        node->~Node();
+        pool.put(node, sizeof(Node));
+        --live;
     }
     /// Appends to the ready queue, which takes over the caller's reference.
     void push(Node* node) noexcept {

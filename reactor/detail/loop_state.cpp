@@ -75,121 +75,19 @@ void LoopState::collect() {
     if (!timers.empty()) {
         const TimePoint now = clock->now();
         while (TimerNode* const timer = timers.pop_due(now)) {
-            if (timer->queued) {
+            if (timer->is(NodeFlag::queued)) {
                 // Rescheduled while it was in a batch that a LoopExit cut short: it still waits
                 // there, and runs there now that it is due again.
                 release(timer);
             } else {
-                timer->queued = true;
+                timer->set(NodeFlag::queued);
                 push(timer);
             }
         }
     }
 }
 
-void LoopState::run_batch() {
-    ContextCell cell;
-    ContextCell*& slot = current_context_slot();
-    struct Restore {
-        ContextCell*& slot;
-        ContextCell* before;
-        ~Restore() { slot = before; }
-    } restore{slot, slot};
-    slot = &cell;
-    // Exactly what is ready now: what these callbacks queue belongs to the next iteration.
-    for (std::size_t left = ready; left != 0; --left) run(pop(), cell, slot);
-}
-
 // ---- one callback ---------------------------------------------------------------------------
-
-/// The state of a node around its call, restored however the call ends.
-class LoopState::Turn {
-public:
-    Turn(LoopState& state, Node* node, ContextCell& cell, ContextCell*& slot) noexcept
-        : state_(state), node_(node), cell_(cell), slot_(slot) {
-        node->running = true;
-        state.current = node;
-        if (!node->context) return;
-        if (node->explicit_context) {
-            ContextCell* const own = static_cast<ContextCell*>(node->context);
-            own->entered = true;
-            slot_ = own;
-        } else {
-            // The snapshot moves to where set() works on it; a watch gets it back, changed.
-            cell_.map = ContextMapPtr::adopt(static_cast<ContextMap*>(node->context));
-            node->context = nullptr;
-        }
-    }
-
-    ~Turn() {
-        node_->running = false;
-        state_.current = nullptr;
-        const bool again = node_->repeating && !node_->cancelled;
-        if (node_->explicit_context && node_->context) {
-            static_cast<ContextCell*>(node_->context)->entered = false;
-            slot_ = &cell_;
-        } else if (cell_.map && again) {
-            node_->context = cell_.map.release();
-        }
-        if (again) {
-            if (node_->kind == NodeKind::timer) state_.rearm(static_cast<TimerNode*>(node_));
-        } else {
-            node_->drop_callable();
-        }
-        if (cell_.map) cell_.map = nullptr;
-        state_.release(node_);
-    }
-
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-private:
-    LoopState& state_;
-    Node* node_;
-    ContextCell& cell_;
-    ContextCell*& slot_;
-};
-
-void LoopState::run(Node* node, ContextCell& cell, ContextCell*& slot) {
-    node->queued = false;
-    // Cancelled since it was queued, or a timer that was given a new deadline since it was due.
-    if (!node->ops || (node->kind == NodeKind::timer && static_cast<TimerNode*>(node)->in_heap)) {
-        release(node);
-        return;
-    }
-    const bool blocked = node->explicit_context && node->context &&
-                         static_cast<ContextCell*>(node->context)->entered;
-    if (blocked) {
-        // The loop itself runs inside Context::run() of that very context.
-        {
-            Report report("Callback not run: its context is entered already");
-            report.handle = HandleAccess::handle(node);
-            this->report(report);
-        }
-        // The handler of the report may have cancelled or rescheduled it.
-        TimerNode* const timer =
-            node->kind == NodeKind::timer ? static_cast<TimerNode*>(node) : nullptr;
-        const bool again = node->repeating && !node->cancelled;
-        if (timer && again) rearm(timer);
-        if (!again && !(timer && timer->in_heap)) node->drop_callable();
-        release(node);
-        return;
-    }
-    const Turn turn(*this, node, cell, slot);
-    if (!debug) {
-        invoke(node);
-        return;
-    }
-    const TimePoint begin = clock->now();
-    const std::string name = node->name();
-    invoke(node);
-    const Duration took = clock->now() - begin;
-    if (took >= slow_callback_duration) {
-        char seconds[32];
-        std::snprintf(seconds, sizeof seconds, "%.3f", std::chrono::duration<double>(took).count());
-        log(LogLevel::warning, "Executing " + name + " took " + seconds + " seconds");
-    }
-}
 
 void LoopState::invoke(Node* node) {
     std::exception_ptr error;
@@ -222,8 +120,144 @@ void LoopState::report_exception(Node* node, std::exception_ptr error) {
     }
 }
 
+/// Most callbacks: run once, in no context of their own, untimed.
+bool LoopState::is_plain(const Node& node) const noexcept {
+    if (!node.ops || node.context || debug || node.is(NodeFlag::repeating)) return false;
+    const NodeKind kind = node.kind();
+    return kind == NodeKind::soon || kind == NodeKind::done ||
+           (kind == NodeKind::timer && !node.is(NodeFlag::armed));
+}
+
+void LoopState::run_plain(Node* node, ContextCell& cell) {
+    struct End {
+        LoopState& state;
+        Node* node;
+        ContextCell& cell;
+        ~End() {
+            state.current = nullptr;
+            node->clear(NodeFlag::running);
+            node->drop_callable();
+            if (cell.map) cell.map = nullptr;  // what the callback has set
+            state.release_here(node);
+        }
+    } const end{*this, node, cell};
+    node->clear(NodeFlag::queued);
+    node->set(NodeFlag::running);
+    current = node;
+    invoke(node);
+}
+
+/// The state of a node around its call, restored however the call ends.
+class LoopState::Turn {
+public:
+    Turn(LoopState& state, Node* node, ContextCell& cell, ContextCell*& slot) noexcept
+        : state_(state), node_(node), cell_(cell), slot_(slot) {
+        node->set(NodeFlag::running);
+        state.current = node;
+        if (!node->context) return;
+        if (node->is(NodeFlag::explicit_context)) {
+            ContextCell* const own = static_cast<ContextCell*>(node->context);
+            own->entered = true;
+            slot_ = own;
+        } else {
+            // The snapshot moves to where set() works on it; a watch gets it back, changed.
+            cell_.map = ContextMapPtr::adopt(static_cast<ContextMap*>(node->context));
+            node->context = nullptr;
+        }
+    }
+
+    ~Turn() {
+        node_->clear(NodeFlag::running);
+        state_.current = nullptr;
+        const bool again = node_->is(NodeFlag::repeating) && !node_->is(NodeFlag::cancelled);
+        if (node_->is(NodeFlag::explicit_context) && node_->context) {
+            static_cast<ContextCell*>(node_->context)->entered = false;
+            slot_ = &cell_;
+        } else if (cell_.map && again) {
+            node_->context = cell_.map.release();
+        }
+        if (again) {
+            if (node_->kind() == NodeKind::timer) state_.rearm(static_cast<TimerNode*>(node_));
+        } else {
+            node_->drop_callable();
+        }
+        if (cell_.map) cell_.map = nullptr;
+        state_.release(node_);
+    }
+
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    LoopState& state_;
+    Node* node_;
+    ContextCell& cell_;
+    ContextCell*& slot_;
+};
+
+void LoopState::run(Node* node, ContextCell& cell, ContextCell*& slot) {
+    node->clear(NodeFlag::queued);
+    // Cancelled since it was queued, or a timer that was given a new deadline since it was due.
+    if (!node->ops || (node->kind() == NodeKind::timer && static_cast<TimerNode*>(node)->armed())) {
+        release(node);
+        return;
+    }
+    const bool blocked = node->is(NodeFlag::explicit_context) && node->context &&
+                         static_cast<ContextCell*>(node->context)->entered;
+    if (blocked) {
+        // The loop itself runs inside Context::run() of that very context.
+        {
+            Report report("Callback not run: its context is entered already");
+            report.handle = HandleAccess::handle(node);
+            this->report(report);
+        }
+        // The handler of the report may have cancelled or rescheduled it.
+        TimerNode* const timer =
+            node->kind() == NodeKind::timer ? static_cast<TimerNode*>(node) : nullptr;
+        const bool again = node->is(NodeFlag::repeating) && !node->is(NodeFlag::cancelled);
+        if (timer && again) rearm(timer);
+        if (!again && !(timer && timer->armed())) node->drop_callable();
+        release(node);
+        return;
+    }
+    const Turn turn(*this, node, cell, slot);
+    if (!debug) {
+        invoke(node);
+        return;
+    }
+    const TimePoint begin = clock->now();
+    const std::string name = node->name();
+    invoke(node);
+    const Duration took = clock->now() - begin;
+    if (took >= slow_callback_duration) {
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, "%.3f", std::chrono::duration<double>(took).count());
+        log(LogLevel::warning, "Executing " + name + " took " + seconds + " seconds");
+    }
+}
+
+void LoopState::run_batch() {
+    ContextCell cell;
+    ContextCell*& slot = current_context_slot();
+    struct Restore {
+        ContextCell*& slot;
+        ContextCell* before;
+        ~Restore() { slot = before; }
+    } restore{slot, slot};
+    slot = &cell;
+    // Exactly what is ready now: what these callbacks queue belongs to the next iteration.
+    for (std::size_t left = ready; left != 0; --left) {
+        Node* const node = pop();
+        if (is_plain(*node)) {
+            run_plain(node, cell);
+        } else {
+            run(node, cell, slot);
+        }
+    }
+}
+
 void LoopState::rearm(TimerNode* timer) noexcept {
-    if (timer->in_heap) return;  // its callback has rescheduled it
+    if (timer->armed()) return;  // its callback has rescheduled it
     const Duration period = timer->period;
     TimePoint next = deadline_after(timer->when, period);
     const TimePoint now = clock->now();

@@ -75,6 +75,8 @@ private:
     void collect();
     void run_batch();
 
+    bool is_plain(const Node& node) const noexcept;
+    void run_plain(Node* node, ContextCell& cell);
     void run(Node* node, ContextCell& cell, ContextCell*& slot);
     void invoke(Node* node);
     void report_exception(Node* node, std::exception_ptr error);

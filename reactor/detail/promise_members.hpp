@@ -74,14 +74,16 @@ Promise<T> EventLoop::create_promise(Here here) {
 namespace detail {
 
 /// Runs `loop` until `state` is done, or throws StateError.
-void run_until_done(EventLoop& loop, PromiseState* state);
+void run_until_done(EventLoop& loop, PromiseState& state);
 
 }  // namespace detail
 
 template <class T>
 T EventLoop::run_until_complete(Promise<T> promise) {
-    detail::run_until_done(*this, detail::PromiseAccess::state(promise));
-    return detail::pass_value(detail::typed_state(promise));
+    core_->check("run_until_complete");
+    detail::PromiseState& state = detail::PromiseAccess::require(promise, "run_until_complete");
+    detail::run_until_done(*this, state);
+    return detail::pass_value(static_cast<detail::ValueState<T>&>(state));
 }
 
 }  // namespace reactor

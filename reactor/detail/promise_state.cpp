@@ -18,7 +18,7 @@ void drop_nodes(Node* node) noexcept {
         Node* const following = node->next;
         LoopCore& core = *node->core;
         node->next = nullptr;
-        node->cancelled = true;
+        node->set(NodeFlag::cancelled);
         node->drop_callable();
         core.release(node);
         node = following;
@@ -151,8 +151,8 @@ bool PromiseState::cancel(const std::string& message) {
     for (;;) {
         PromiseState* const below = at->cancel_step(message, took);
         if (!below) break;
+        chain.states.push_back(below);  // may throw: then nothing is kept yet
         below->keep();
-        chain.states.push_back(below);
         at = below;
     }
     if (!took && !chain.states.empty()) {

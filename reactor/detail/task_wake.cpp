@@ -62,7 +62,7 @@ void TaskCore::schedule_first(const Options* options) {
     LoopCore& core = *own.core;
     Node* const node = core.fill<StepInTurn>(core.take(NodeKind::soon), *this, Delivery());
     core.set_context(node, options);
-    if (node->explicit_context) {
+    if (node->is(NodeFlag::explicit_context)) {
         own_context = ContextCellPtr(static_cast<ContextCell*>(node->context));
     }
     node->label = label ? label : class_name;
@@ -71,7 +71,7 @@ void TaskCore::schedule_first(const Options* options) {
 
 void TaskCore::put_context(Node* node) noexcept {
     if (own_context) {
-        node->explicit_context = true;
+        node->set(NodeFlag::explicit_context);
         node->context = ContextCellPtr(own_context).release();
     } else if (context) {
         node->context = ContextMapPtr(context).release();

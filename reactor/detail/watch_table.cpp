@@ -24,10 +24,23 @@ unsigned index_of(NodeKind kind) noexcept {
 
 constexpr unsigned bits[3] = {Interest::read, Interest::write, Interest::urgent};
 
+// What of an owned descriptor stays registered without being wanted. Readers pause between two
+// messages; a writer that pauses would be told at once that there is room.
+constexpr unsigned lingering = Interest::read;
+
+// So often an interest may fire that nobody wants before it is taken out. To take it out and put it
+// back costs two system calls. A chain of promises that reads, answers and reads again is back
+// after about three iterations; of whoever pauses for longer, four wake-ups are all it costs.
+constexpr unsigned char vain_limit = 4;
+
 }  // namespace
 
 unsigned WatchTable::Watch::wanted() const noexcept {
     return (nodes[0] ? bits[0] : 0u) | (nodes[1] ? bits[1] : 0u) | (nodes[2] ? bits[2] : 0u);
+}
+
+unsigned WatchTable::Watch::due() const noexcept {
+    return wanted() | (owned && vain < vain_limit ? registered & lingering : 0u);
 }
 
 namespace {
@@ -67,7 +80,7 @@ void WatchTable::add(const char* call, int fd, Node* node, bool owned) {
     }
     if (!find(fd)) grow(call, fd);
     Watch& watch = *find(fd);
-    const unsigned slot = index_of(node->kind);
+    const unsigned slot = index_of(node->kind());
     const unsigned bit = bits[slot];
     if (!owned) {
         // A descriptor of somebody who does not own it, even if others do: nothing may linger of an
@@ -75,21 +88,19 @@ void WatchTable::add(const char* call, int fd, Node* node, bool owned) {
         if (watch.registered != 0 && watch.wanted() == 0) deregister(fd, watch);
         watch.owned = false;
     }
-    const bool fresh = watch.registered == 0 && watch.wanted() == 0;
-    if (fresh) {
+    if (watch.registered == 0) {
         ++watch.generation;
         watch.owned = owned;
         watch.woke_stale = false;
-        if (!owned) {
-            selector_->add(fd, bit, token(fd, watch));
-            watch.registered = static_cast<unsigned char>(bit);
-        }
+        selector_->add(fd, bit, token(fd, watch));
+        watch.registered = static_cast<unsigned char>(bit);
     }
+    if (bit & lingering) watch.vain = 0;
     if (!(watch.registered & bit)) mark_dirty(fd, watch);
 
     node->key = static_cast<std::uint32_t>(fd);
-    node->repeating = true;
-    ++node->references;
+    node->set(NodeFlag::repeating);
+    node->add_reference();
     Node* const before = watch.nodes[slot];
     watch.nodes[slot] = node;
     ++count_;
@@ -122,7 +133,7 @@ bool WatchTable::remove(int fd, NodeKind kind) noexcept {
 void WatchTable::forget(Node& node) noexcept {
     const int fd = static_cast<int>(node.key);
     Watch* const watch = find(fd);
-    const unsigned slot = index_of(node.kind);
+    const unsigned slot = index_of(node.kind());
     if (!watch || watch->nodes[slot] != &node) return;
     watch->nodes[slot] = nullptr;
     --count_;
@@ -146,15 +157,13 @@ bool WatchTable::forget_all(int fd) noexcept {
 
 void WatchTable::interest_lost(int fd, Watch& watch) noexcept {
     if (watch.registered == 0) return;
-    const unsigned wanted = watch.wanted();
-    if (!watch.owned && wanted == 0) {
+    if (!watch.owned && watch.wanted() == 0) {
         deregister(fd, watch);
         return;
     }
-    // An owner who is between two reads wants the interest again in a moment: an event that comes
+    // An owner who is between two reads wants the interest again in a moment: events that come
     // meanwhile will show that it must go.
-    const unsigned lingering = watch.owned ? unsigned(Interest::read) : 0u;
-    if (watch.registered & ~(wanted | lingering)) mark_dirty(fd, watch);
+    if (watch.registered & ~watch.due()) mark_dirty(fd, watch);
 }
 
 void WatchTable::deregister(int fd, Watch& watch) noexcept {
@@ -184,20 +193,19 @@ void WatchTable::flush() {
 
 void WatchTable::update(int fd) {
     Watch& watch = watches_[static_cast<std::size_t>(fd)];
-    const unsigned wanted = watch.wanted();
-    if (wanted == watch.registered) return;
-    if (wanted == 0) {
+    const unsigned due = watch.due();
+    if (due == watch.registered) return;
+    if (due == 0) {
         deregister(fd, watch);
         return;
     }
-    const bool known = watch.registered != 0;
     try {
-        if (known) {
-            selector_->modify(fd, wanted, token(fd, watch));
+        if (watch.registered != 0) {
+            selector_->modify(fd, due, token(fd, watch));
         } else {
-            selector_->add(fd, wanted, token(fd, watch));
+            selector_->add(fd, due, token(fd, watch));  // in a selector made anew
         }
-        watch.registered = static_cast<unsigned char>(wanted);
+        watch.registered = static_cast<unsigned char>(due);
     } catch (const std::exception& error) {
         lost_descriptor(fd, error.what());
     }
@@ -232,14 +240,17 @@ void WatchTable::dispatch(const SelectorEvent& event) {
     for (unsigned i = 0; i < 3; ++i) {
         if ((event.ready & bits[i]) && watch->nodes[i]) queue(watch->nodes[i]);
     }
-    // Something fired that nobody waits for any more: now its registration costs something.
-    if (event.ready & watch->registered & ~watch->wanted()) mark_dirty(fd, *watch);
+    // Something fired that nobody waits for any more: its registration costs a wake-up.
+    if (event.ready & watch->registered & ~watch->wanted()) {
+        if (watch->vain < vain_limit) ++watch->vain;
+        if (watch->registered & ~watch->due()) mark_dirty(fd, *watch);
+    }
 }
 
 void WatchTable::queue(Node* node) noexcept {
-    if (node->queued) return;
-    node->queued = true;
-    ++node->references;
+    if (node->is(NodeFlag::queued)) return;
+    node->set(NodeFlag::queued);
+    node->add_reference();
     core_.push(node);
 }
 

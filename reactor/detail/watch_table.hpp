@@ -18,10 +18,10 @@ namespace detail {
 /// used on its thread.
 ///
 /// Wanted and registered interest are kept apart: changes reach the selector as their net effect,
-/// in flush(), just before the wait. For a descriptor that the loop's user does not own the first
-/// registration and the last removal happen at once: the call throws what the system says, and a
-/// number that is closed and reused does not fold to nothing. For an owned one a read interest that
-/// is no longer wanted stays registered until an event shows that it costs something.
+/// in flush(), just before the wait. Not so the first registration: the call throws what the system
+/// says. Nor the last removal from a descriptor that the loop's user does not own: a number that is
+/// closed and reused must not fold to nothing. For an owned one a read interest that is no longer
+/// wanted stays registered until a few events have shown that it costs something.
 ///
 /// A registration has a generation, which its events carry: an event that was under way for an
 /// earlier owner of the same number reaches nobody.
@@ -72,9 +72,12 @@ private:
         bool owned = false;
         bool dirty = false;       // in dirty_
         bool woke_stale = false;  // a stale event came; a second one rebuilds the selector
+        unsigned char vain = 0;   // events for a lingering interest since it was wanted last
         std::uint32_t generation = 0;
 
         unsigned wanted() const noexcept;
+        /// What should be registered: what is wanted, and what may linger.
+        unsigned due() const noexcept;
     };
 
     Watch* find(int fd) noexcept;

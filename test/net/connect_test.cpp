@@ -114,8 +114,35 @@ REACTOR_LOOP_TEST(the_deadline_is_for_all_addresses_together) {
     const reactor::TimePoint begin = loop.time();
     BOOST_CHECK_THROW(loop.run_until_complete(alone), TimeoutError);
     BOOST_TEST((loop.time() - begin == seconds(3)));
-    BOOST_TEST(error_of(loop, alone).find("127.0.0.1:" + std::to_string(port)) !=
-               std::string::npos);
+    const std::string at = "127.0.0.1:" + std::to_string(port);
+    BOOST_TEST(error_of(loop, alone) == "connect to " + at + ": Connection timed out");
+}
+
+REACTOR_LOOP_TEST(a_time_out_tells_each_reason_once) {
+    const Full full(loop);
+    const std::uint16_t port = full.listener.local_endpoint().port();
+    const auto late = [&](const Endpoints& addresses) {
+        answer(loop, addresses);
+        const Promise<Socket> connection = connect(loop, "pics.example", port, seconds(3));
+        while (loop.timer_count() == 0 || loop.watch_count() == 0) loop.run_once();  // the look-up
+        loop.selector().set_patience(milliseconds(1));
+        const std::string error = error_of(loop, connection);
+        BOOST_TEST(bool(connection.error()));
+        BOOST_CHECK_THROW(connection.result(), TimeoutError);
+        loop.run_iterations(1);
+        return error;
+    };
+    const std::string number = std::to_string(port);
+    const std::string begin = "connect to pics.example port " + number + ": ";
+    const Endpoint silent("127.0.0.1", 0);
+    // A number that is one server's at 127.0.0.1 may be free at 127.0.0.2.
+    const Endpoint refusing("127.0.0.2", 0);
+    BOOST_TEST(late({silent}) == "connect to 127.0.0.1:" + number + ": Connection timed out");
+    BOOST_TEST(late({silent, silent}) ==
+               begin + "127.0.0.1:" + number + ", 127.0.0.1:" + number + ": Connection timed out");
+    BOOST_TEST(late({refusing, silent}) == begin + "127.0.0.2:" + number +
+                                               ": Connection refused; 127.0.0.1:" + number +
+                                               ": Connection timed out");
 }
 
 REACTOR_LOOP_TEST(a_cancelled_connect_closes_its_socket) {

@@ -8,7 +8,7 @@
 #include <net/socket.hpp>
 #include <reactor/combinators.hpp>
 
-#include "support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 #include <poll.h>
 #include <sys/socket.h>

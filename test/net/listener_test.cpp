@@ -2,7 +2,7 @@
 #include <net/listener.hpp>
 
 #include "connected.hpp"
-#include "support/temporary_directory.hpp"
+#include <test/support/temporary_directory.hpp>
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -104,6 +104,19 @@ REACTOR_LOOP_TEST(a_name_is_answered_with_all_its_addresses_and_the_port) {
     BOOST_TEST(names->count() == 2u);
 }
 
+REACTOR_LOOP_TEST(the_report_of_a_failure_that_nobody_holds_may_cancel_the_other_callers) {
+    names_for(loop);
+    static_cast<void>(resolve(loop, "unknown", 1));
+    const Promise<Endpoints> second = resolve(loop, "unknown", 2);
+    int reports = 0;
+    loop.set_exception_handler([&](reactor::EventLoop&, const reactor::Report&) {
+        ++reports;
+        BOOST_TEST(!second.cancel());
+    });
+    BOOST_CHECK_THROW(loop.run_until_complete(second), ResolveError);
+    BOOST_TEST(reports == 1);
+}
+
 REACTOR_LOOP_TEST(callers_share_the_look_up_of_a_name) {
     const std::shared_ptr<Names> names = names_for(loop);
     const Promise<Endpoints> first = resolve(loop, "slow.example", 1);

@@ -206,6 +206,23 @@ REACTOR_LOOP_TEST(a_socket_that_its_own_callback_keeps_is_freed_with_the_promise
     BOOST_TEST(ends.use_count() == 1);
 }
 
+REACTOR_LOOP_TEST(the_report_of_a_send_that_nobody_holds_may_destroy_the_socket) {
+    Pair ends = pair(loop);
+    std::unique_ptr<Socket> client(new Socket(std::move(ends.client)));
+    static_cast<void>(fill(*client));
+    const Promise<void> second = client->send("second");
+    static_cast<void>(client->send("third"));
+    int reports = 0;
+    loop.set_exception_handler([&](reactor::EventLoop&, const reactor::Report&) {
+        ++reports;
+        BOOST_TEST(!second.cancel());
+        client.reset();
+    });
+    ends.server.abort();
+    BOOST_CHECK_THROW(loop.run_until_complete(second), std::system_error);
+    BOOST_TEST(reports == 2);
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_loop_may_be_closed_with_everything_pending, On,
                               support::EverySelector) {
     const std::size_t before = reactor::testing::open_descriptors();

@@ -2,7 +2,7 @@
 #include <net/socket.hpp>
 
 #include "connected.hpp"
-#include "support/temporary_directory.hpp"
+#include <test/support/temporary_directory.hpp>
 
 #include <cerrno>
 #include <memory>

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Callback;

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Context;

@@ -9,7 +9,7 @@
 
 #include <reactor/promise.hpp>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::EventLoop;

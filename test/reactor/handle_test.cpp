@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <unordered_set>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Handle;

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 

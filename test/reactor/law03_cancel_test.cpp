@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Handle;

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::EventLoop;

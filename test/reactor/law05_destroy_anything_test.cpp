@@ -12,7 +12,7 @@
 
 #include <fcntl.h>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Handle;

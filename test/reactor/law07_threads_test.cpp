@@ -23,7 +23,7 @@
 #include <reactor/signals.hpp>
 #include <reactor/task.hpp>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 #include "forked.hpp"
 
 using namespace support;

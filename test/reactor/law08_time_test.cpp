@@ -10,7 +10,7 @@
 #include <ratio>
 #include <vector>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Duration;
@@ -197,6 +197,13 @@ BOOST_AUTO_TEST_CASE(any_duration_is_a_delay_and_saturates) {
     BOOST_TEST(ns(duration<short>(7)) == 7000000000);
     BOOST_TEST(ns(duration<unsigned>(3)) == 3000000000);
     BOOST_TEST(ns(duration<unsigned char, std::ratio<60>>(2)) == 120000000000);
+    using Frames = duration<std::int64_t, std::ratio<1, 60>>;
+    BOOST_TEST(ns(Frames(1)) == 16666667);
+    BOOST_TEST(ns(Frames(-1)) == -16666666);
+    BOOST_TEST(ns(Frames(553402322211)) == 9223372036850000000);
+    BOOST_TEST(ns(Frames(553402322212)) == reactor::forever().count());
+    BOOST_TEST(ns(Frames::min()) == (Duration::min)().count());
+    BOOST_TEST(ns(duration<std::int64_t, std::ratio<1000000007, 998244353>>(3)) == 3005276226);
     BOOST_TEST(ns(duration<std::uint64_t>((std::numeric_limits<std::uint64_t>::max)())) ==
                reactor::forever().count());
     BOOST_CHECK_THROW(ns(duration<double>(std::numeric_limits<double>::quiet_NaN())),

@@ -22,7 +22,7 @@
 #include <reactor/scope.hpp>
 #include <reactor/signals.hpp>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 #include "forked.hpp"
 
 using namespace support;

@@ -14,7 +14,7 @@
 #include <reactor/promise.hpp>
 #include <reactor/task.hpp>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::AnyPromise;

@@ -9,13 +9,13 @@
 #include <string>
 #include <utility>
 
+#include <test/support/allocations.hpp>
+
 #include "task_fixture.hpp"
 
 namespace {
 
 using namespace task_test;
-
-std::size_t allocations = 0;
 
 /// Waits for the promise it is given, and may keep it, which makes a cycle: the promise keeps the
 /// task, its machine the promise.
@@ -41,15 +41,6 @@ private:
 };
 
 }  // namespace
-
-// Counts what the whole program allocates: the test below wants no difference.
-void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const memory = std::malloc(size != 0 ? size : 1)) return memory;
-    throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 BOOST_FIXTURE_TEST_SUITE(task_lifetime, TaskFixture)
 
@@ -218,31 +209,31 @@ BOOST_AUTO_TEST_CASE(loop_exit_leaves_the_run_call_and_is_the_tasks_outcome) {  
 BOOST_AUTO_TEST_CASE(a_million_steps_on_a_done_promise_allocate_nothing) {
     class Many : public Task<int> {
     public:
-        Many(Promise<int> one, int steps, std::size_t& warm)
+        Many(Promise<int> one, int steps, long& warm)
             : one_(std::move(one)), steps_(steps), warm_(warm) {}
 
     private:
         Next start() override { return await(one_, &Many::got, &Many::failed); }
         Next got(int one) {
             sum_ += one;
-            if (sum_ == 100) warm_ = allocations;
+            if (sum_ == 100) warm_ = support::allocation_count();
             if (sum_ == steps_) return finish(sum_);
             return sum_ % 2 == 0 ? start() : yield(&Many::start);
         }
         Next failed(const Fault&) { throw; }
         Promise<int> one_;
         int steps_;
-        std::size_t& warm_;
+        long& warm_;
         int sum_ = 0;
     };
     auto one = loop.create_promise<int>();
     one.set_result(1);
-    std::size_t warm = 0;
+    long warm = 0;
     auto task = loop.create_task<Many>(one, 1000000, warm);
     settle();
     BOOST_TEST(task.result() == 1000000);
     // Under the tools that look for errors in the use of memory the pools are off on purpose.
-    if (reactor::detail::pooling_wanted()) BOOST_TEST(allocations == warm);
+    if (reactor::detail::pooling_wanted()) BOOST_TEST(support::allocation_count() == warm);
 }
 
 BOOST_AUTO_TEST_CASE(waking_a_waiting_task_allocates_nothing) {
@@ -266,16 +257,16 @@ BOOST_AUTO_TEST_CASE(waking_a_waiting_task_allocates_nothing) {
     int served = 0;
     auto task = loop.create_task<Server>(next, served);
     settle();
-    std::size_t warm = 0;
+    long warm = 0;
     for (int i = 0; i < 1000; ++i) {
-        if (i == 100) warm = allocations;
+        if (i == 100) warm = support::allocation_count();
         Promise<int> due = std::move(next);
         due.set_result(1);
         due = Promise<int>();
         settle();
     }
     BOOST_TEST(served == 1000);
-    if (reactor::detail::pooling_wanted()) BOOST_TEST(allocations == warm);
+    if (reactor::detail::pooling_wanted()) BOOST_TEST(support::allocation_count() == warm);
     task.cancel();
     settle();
     BOOST_TEST(task.cancelled());

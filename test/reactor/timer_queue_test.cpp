@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <utility>
@@ -11,7 +12,7 @@
 
 #include <reactor/detail/stored.hpp>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::TimePoint;
@@ -41,16 +42,15 @@ struct Queue : TimerQueue {
         return node;
     }
     void release(Node* node) {
-        if (--node->references == 0) recycle(node);
+        if (node->drop_reference()) recycle(node);
     }
     void drop(Node* node) {
         node->drop_callable();
         release(node);
     }
     void cancel(Node* node) {
-        node->drop_callable();
-        node->in_heap = false;
-        note_cancelled();
+        disarm(node);  // the reference is ours now
+        drop(node);
     }
 };
 
@@ -131,14 +131,63 @@ BOOST_AUTO_TEST_CASE(a_hundred_thousand_random_operations_agree_with_a_sorted_mo
 BOOST_AUTO_TEST_CASE(equal_deadlines_keep_their_order_when_sequence_numbers_come_round) {
     Queue queue;
     std::vector<Node*> expected;
+    Node* const moved = queue.add(at(100));
+    Node* const nearer = queue.add(at(600));
+    const std::uint32_t first = moved->sequence;
+    queue.rearm(moved, at(500));  // in the heap it still has its old place when they come round
+    queue.rearm(nearer, at(500));
+    expected = {moved, nearer};
     for (int i = 0; i < 1000; ++i) expected.push_back(queue.add(at(500)));
-    BOOST_TEST(expected.front()->sequence > expected.back()->sequence);
+    BOOST_TEST(expected.back()->sequence < first);
+    BOOST_TEST(queue.dead_entries() == 0u);  // no old entry is left to meet its number again
     queue.rearm(expected[3], at(500));
     std::rotate(expected.begin() + 3, expected.begin() + 4, expected.end());
     for (Node* node : expected) {
         BOOST_REQUIRE(queue.pop_due(at(500)) == node);
         queue.drop(node);
     }
+}
+
+// Whichever of the calls it is in which they come round.
+BOOST_AUTO_TEST_CASE(a_deadline_moved_to_and_fro_is_kept_when_sequence_numbers_come_round) {
+    for (const int odd : {0, 1}) {
+        Queue queue;
+        Node* const node = queue.add(at(100));
+        std::uint32_t before = 0;
+        bool came_round = false;
+        for (int i = odd; i < 300; ++i) {
+            before = node->sequence;
+            queue.rearm(node, i % 2 == 0 ? at(300) : at(200));
+            if (node->sequence > before) continue;
+            came_round = true;
+            break;
+        }
+        BOOST_TEST(came_round);
+        const TimePoint when = node->when;
+        BOOST_TEST(queue.pop_due(when - nanoseconds(1)) == nullptr);
+        BOOST_TEST((queue.next_deadline() == when));
+        BOOST_REQUIRE(queue.pop_due(when) == node);
+        queue.drop(node);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_node_is_used_again_while_old_entries_of_it_are_about) {
+    Queue queue;
+    Node* const other = queue.add(at(30));
+    for (long i = 0; i < 40; ++i) {
+        Node* const node = queue.add(at(10 + i));
+        queue.rearm(node, at(9));
+        queue.cancel(node);
+    }
+    BOOST_TEST(queue.nodes_out() == 1u);
+    Node* const node = queue.add(at(20));
+    BOOST_TEST(queue.pop_due(at(19)) == nullptr);
+    BOOST_TEST(queue.pop_due(at(100)) == node);
+    queue.drop(node);
+    BOOST_TEST(queue.pop_due(at(100)) == other);
+    queue.drop(other);
+    BOOST_TEST((queue.next_deadline() == reactor::never()));
+    BOOST_TEST(queue.dead_entries() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_pulled_nearer_leaves_no_pile_of_old_entries) {

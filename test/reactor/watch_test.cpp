@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../support/loop_test.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 
@@ -161,6 +161,23 @@ REACTOR_LOOP_TEST(B3_a_hang_up_while_reading_is_paused_does_not_spin) {
     }
 }
 
+REACTOR_LOOP_TEST(B3_data_for_a_paused_reader_does_not_spin) {
+    SocketPair pair;
+    const reactor::Options owned = reactor::Options().owned_descriptor();
+    loop.add_reader(owned, pair.mine, [&] { say(pair.receive())(); });
+    loop.remove_reader(pair.mine);
+    pair.send("more");
+    loop.call_later(hours(1), [] {});
+    const std::size_t waits = loop.selector().waits();
+    loop.run_for(hours(1));
+    BOOST_TEST(loop.selector().waits() - waits <= 6u);
+    BOOST_TEST(heard() == "");
+    loop.add_reader(owned, pair.mine, [&] { say(pair.receive())(); });
+    loop.run_iterations(2);
+    BOOST_TEST(heard() == "more");
+    BOOST_TEST(loop.forget_descriptor(pair.mine));
+}
+
 REACTOR_LOOP_TEST(B3_a_writer_hears_that_the_pipes_reader_has_gone) {
     int fds[2];
     BOOST_REQUIRE(::pipe2(fds, O_CLOEXEC | O_NONBLOCK) == 0);
@@ -210,8 +227,10 @@ REACTOR_LOOP_TEST(what_cannot_be_watched_is_refused_by_the_call) {
     SocketPair pair;
     const int closed = pair.theirs;
     pair.close_theirs();
+    const reactor::Options owned = reactor::Options().owned_descriptor();
     BOOST_CHECK_THROW(loop.add_reader(-1, say("no")), std::invalid_argument);
     BOOST_TEST(error_of([&] { loop.add_reader(closed, say("no")); }) == EBADF);
+    BOOST_TEST(error_of([&] { loop.add_reader(owned, closed, say("no")); }) == EBADF);
     BOOST_TEST(error_of([&] { loop.add_writer(100000, say("no")); }) == EBADF);
     BOOST_TEST(loop.watch_count() == 0u);
     loop.add_reader(pair.mine, say("end"));  // hung up: readable

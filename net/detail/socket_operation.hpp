@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_SOCKET_OPERATION_HPP
+#define REACTOR_NET_DETAIL_SOCKET_OPERATION_HPP
+
+#include <reactor/detail/value_state.hpp>
+#include <reactor/handle.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+class SocketState;
+
+/// The promise of something that a socket does. While it waits the socket owns a reference, and
+/// `owner` is set; cancelled, it takes itself out of the socket before the caller sees it.
+template <class T>
+struct SocketOperation : reactor::detail::OperationState<T> {
+    using reactor::detail::OperationState<T>::OperationState;
+
+    SocketState* owner = nullptr;
+    TimerHandle limit;
+};
+
+struct ConnectOperation final : reactor::detail::Pooled<ConnectOperation, SocketOperation<void>> {
+    using Pooled::Pooled;
+    void abandon() noexcept override;
+
+    Duration pause{0};  // before the next try at a full Unix listener; zero: none was needed
+};
+
+struct ReadOperation final : reactor::detail::Pooled<ReadOperation, SocketOperation<std::string>> {
+    using Pooled::Pooled;
+    void abandon() noexcept override;
+
+    std::size_t most = 0;  // of one read; of everything if `to_end`
+    bool to_end = false;
+    std::string bytes;  // of `to_end`: what has come so far
+};
+
+struct SendOperation final : reactor::detail::Pooled<SendOperation, SocketOperation<void>> {
+    using Pooled::Pooled;
+    void abandon() noexcept override;
+
+    const std::string& bytes() const noexcept { return shared ? *shared : own; }
+    /// A promise may be held long after its outcome.
+    void drop_bytes() noexcept {
+        shared.reset();
+        std::string().swap(own);
+    }
+
+    std::string own;
+    std::shared_ptr<const std::string> shared;
+    std::size_t sent = 0;
+    bool ends_stream = false;  // shutdown_send()
+    SendOperation* behind = nullptr;
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif

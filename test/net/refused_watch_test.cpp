@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/socket.hpp>
+
+#include "connected.hpp"
+
+#include <reactor/select_selector.hpp>
+
+#include <cerrno>
+#include <memory>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+
+using namespace connected;
+using reactor::testing::ScriptedSelector;
+
+namespace {
+
+/// A loop whose selector refuses the next descriptor, as the kernel does beyond
+/// /proc/sys/fs/epoll/max_user_watches.
+struct Refused {
+    Refused() : selector(new ScriptedSelector(clock)), loop(own(selector), clock) {
+        loop.set_exception_handler([](reactor::EventLoop&, const reactor::Report& report) {
+            BOOST_ERROR("reported: " << report.message);
+        });
+    }
+    static std::unique_ptr<reactor::Selector> own(ScriptedSelector* selector) {
+        return std::unique_ptr<reactor::Selector>(selector);
+    }
+    void refuse() { selector->refuse_next_change(ENOSPC); }
+
+    reactor::testing::VirtualClock clock;
+    ScriptedSelector* selector;
+    reactor::EventLoop loop;
+};
+
+/// The text of the error that a promise has at once.
+template <class T>
+std::string error_now(const Promise<T>& promise) {
+    BOOST_TEST(code_of(promise) == ENOSPC);
+    try {
+        promise.result();
+    } catch (const std::system_error& error) {
+        return error.what();
+    }
+    return std::string();
+}
+
+struct Streams {
+    explicit Streams(reactor::EventLoop& loop) {
+        BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+        socket = Socket::adopt(loop, fds[0]);
+    }
+    ~Streams() { ::close(fds[1]); }
+
+    int fds[2];
+    Socket socket;
+};
+
+bool begins(const std::string& text, const std::string& begin) {
+    return text.compare(0, begin.size(), begin) == 0;
+}
+
+const std::string why = "No space left on device";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(refused_watch)
+
+BOOST_AUTO_TEST_CASE(a_connect_fails_at_once_and_the_socket_can_try_again) {
+    Refused r;
+    const Listener listener(r.loop, any_port);
+    const Endpoint to = listener.local_endpoint();
+    Socket socket(r.loop);
+    r.refuse();
+    const std::string error = error_now(socket.connect(to, seconds(60)));
+    BOOST_TEST(begins(error, "connect to " + to.str() + ": scripted selector: "), error);
+    BOOST_TEST(error.find(why) == error.size() - why.size(), error);  // and only there
+    BOOST_TEST(socket.native_handle() == -1);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    BOOST_TEST(r.loop.watch_count() == 0u);
+
+    const Promise<void> again = socket.connect(to);
+    BOOST_TEST(!again.done());
+    r.selector->play({{socket.native_handle(), reactor::Interest::write}});
+    r.loop.run_until_complete(again);
+    BOOST_TEST(socket.is_connected());
+}
+
+BOOST_AUTO_TEST_CASE(a_read_fails_at_once_and_the_next_one_waits) {
+    Refused r;
+    Streams streams(r.loop);
+    Socket& socket = streams.socket;
+    r.refuse();
+    const std::string error = error_now(socket.read(100, seconds(60)));
+    BOOST_TEST(begins(error, "read from " + socket.remote_endpoint().str() + ": "), error);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+
+    const Promise<std::string> next = socket.read();
+    BOOST_TEST(!next.done());
+    BOOST_TEST(::write(streams.fds[1], "x", 1) == 1);
+    r.selector->play({{socket.native_handle(), reactor::Interest::read}});
+    BOOST_TEST(r.loop.run_until_complete(next) == "x");
+}
+
+BOOST_AUTO_TEST_CASE(a_send_that_would_wait_fails_at_once) {
+    Refused r;
+    Streams streams(r.loop);
+    Socket& socket = streams.socket;
+    r.refuse();
+    const std::string error = error_now(socket.send(std::string(8 << 20, 's'), seconds(60)));
+    BOOST_TEST(begins(error, "send to " + socket.remote_endpoint().str() + ": "), error);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    BOOST_TEST(!socket.send("more").done());
+    BOOST_TEST(r.loop.watch_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_accept_fails_at_once_and_the_next_one_waits) {
+    Refused r;
+    Listener listener(r.loop, any_port);
+    r.refuse();
+    const std::string error = error_now(listener.accept(seconds(60)));
+    BOOST_TEST(begins(error, "accept on " + listener.local_endpoint().str() + ": "), error);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    const Promise<Socket> next = listener.accept();
+    BOOST_TEST(!next.done());
+    BOOST_TEST(r.loop.watch_count() == 1u);
+}
+
+// The select selector's own limit; a read without a deadline would wait for ever.
+BOOST_AUTO_TEST_CASE(a_number_beyond_what_select_can_watch_is_told_by_the_read) {
+    ::rlimit before;
+    BOOST_REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    ::rlimit more = before;
+    more.rlim_cur = before.rlim_max;
+    BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &more) == 0);
+    reactor::EventLoop loop(std::unique_ptr<reactor::Selector>(new reactor::SelectSelector));
+    Streams streams(loop);
+    const int high = ::fcntl(streams.fds[0], F_DUPFD_CLOEXEC, FD_SETSIZE);
+    if (high < 0) {
+        BOOST_TEST_MESSAGE("the hard limit of descriptors is too low for this test");
+    } else {
+        Socket socket = Socket::adopt(loop, high);
+        const Promise<std::string> read = socket.read();
+        BOOST_TEST(code_of(read) == EINVAL);
+        const std::string error = error_of(loop, read);
+        BOOST_TEST(error.find("FD_SETSIZE") != std::string::npos, error);
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

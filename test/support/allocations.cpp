@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <test/support/allocations.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<long> count{0};
+
+void* counted(std::size_t size) {
+    count.fetch_add(1, std::memory_order_relaxed);
+    if (void* const memory = std::malloc(size != 0 ? size : 1)) return memory;
+    throw std::bad_alloc();
+}
+
+}  // namespace
+
+namespace support {
+
+long allocation_count() noexcept { return count.load(std::memory_order_relaxed); }
+
+}  // namespace support
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }

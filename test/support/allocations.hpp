@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_TEST_SUPPORT_ALLOCATIONS_HPP
+#define REACTOR_TEST_SUPPORT_ALLOCATIONS_HPP
+
+namespace support {
+
+/// How often the program has asked operator new for memory. A test that calls this is linked with
+/// an operator new that counts; any thread.
+long allocation_count() noexcept;
+
+}  // namespace support
+
+#endif
