@@ -33,8 +33,10 @@ struct DoneKey {
 /// A promise whose value's type does not matter: what all Promise<T> have in common, and what they
 /// can be kept as. A counted reference: copies name the same promise. It may be copied, moved and
 /// dropped on any thread, and may outlive its loop; everything else belongs to the loop's thread
-/// and throws StateError elsewhere. On an empty one (default-constructed, moved from) everything
-/// but bool, comparison, assignment and destruction throws StateError. asyncio: Future.
+/// and throws StateError elsewhere. (One exception: while a loop that one thread has made or run is
+/// about to be run by another, the first one drops none of its promises.) On an empty one
+/// (default-constructed, moved from) everything but bool, comparison, assignment and destruction
+/// throws StateError. asyncio: Future.
 class AnyPromise {
 public:
     AnyPromise() noexcept = default;

@@ -46,7 +46,8 @@ using NotOptions =
 /// time, a descriptor, another thread. asyncio: AbstractEventLoop.
 ///
 /// Owned by whoever makes it; usually a local of main(). It belongs to one thread: the one that
-/// runs it while it runs, and at other times to one thread at a time, which the program sees to.
+/// runs it while it runs, and at other times to one thread at a time, which the program sees to;
+/// handing it over includes the last drops of its promises, until the new thread's run has begun.
 /// Free from any thread: call_soon_threadsafe, poster, stop_threadsafe, is_running, is_closed,
 /// time. Every other call throws StateError on the wrong thread, and names itself.
 ///
@@ -312,8 +313,8 @@ private:
         core_->check("call_soon");
         detail::refuse_null(given, "call_soon");
         if (!core_->running.load(std::memory_order_relaxed)) take_posts();
-        detail::Node* const node =
-            core_->fill<B>(core_->take(detail::NodeKind::soon), std::forward<A>(construct)...);
+        detail::Node* const node = core_->fill_for<B>(
+            "call_soon", core_->take(detail::NodeKind::soon), std::forward<A>(construct)...);
         core_->set_context(node, options);
         core_->push(node);
         return detail::HandleAccess::handle(node);
@@ -325,7 +326,7 @@ private:
         core_->check(call);
         detail::refuse_null(given, call);
         detail::TimerNode* const node =
-            core_->fill<B>(core_->take_timer(), std::forward<A>(construct)...);
+            core_->fill_for<B>(call, core_->take_timer(), std::forward<A>(construct)...);
         TimerHandle handle = detail::HandleAccess::adopt(node);  // gives it back if arm() throws
         if (period != Duration::zero()) {
             node->set(detail::NodeFlag::repeating);
@@ -348,7 +349,8 @@ private:
                  const F& given, A&&... construct) {
         core_->check(call);
         detail::refuse_null(given, call);
-        detail::Node* const node = core_->fill<B>(core_->take(kind), std::forward<A>(construct)...);
+        detail::Node* const node =
+            core_->fill_for<B>(call, core_->take(kind), std::forward<A>(construct)...);
         core_->set_context(node, options);
         const Handle handle = detail::HandleAccess::handle(node);
         core_->release(node);

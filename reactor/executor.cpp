@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -122,7 +123,9 @@ ThreadPool::ThreadPool(std::size_t limit, const std::string& name, std::size_t q
 ThreadPool::~ThreadPool() { close(); }
 
 void ThreadPool::submit(Callback job) {
+    if (!job) throw std::invalid_argument("submit: the job is empty: give it something to call");
     Shared& shared = *shared_;
+    Callback refused;  // destroyed after the mutex is free: what the job captured may ask the pool
     const std::lock_guard<std::mutex> lock(shared.mutex);
     if (shared.closed) {
         throw StateError("submit: the thread pool is closed: submit before close() and shutdown()");
@@ -145,6 +148,7 @@ void ThreadPool::submit(Callback job) {
         thread.detach();
     } catch (...) {
         if (shared.threads != 0) return;  // those that are there will come to it
+        refused = std::move(shared.jobs.back());
         shared.jobs.pop_back();
         throw;
     }

@@ -48,7 +48,7 @@ public:
 
     /// What `job` throws is logged to standard error: a job says itself where its errors go. Throws
     /// StateError once the pool is closed or shut down, and std::system_error if the queue is full
-    /// (EAGAIN) or there is no thread and none can be made.
+    /// (EAGAIN) or there is no thread and none can be made, std::invalid_argument for an empty one.
     void submit(Callback job) override;
 
     /// Destroys the jobs that wait and takes no more; a job that runs goes on, and its thread ends

@@ -113,6 +113,17 @@ public:
         guard.node = nullptr;
         return node;
     }
+    /// The same for a call of the user's, whose copy constructor may have closed the loop
+    /// meanwhile.
+    template <class B, class N, class... A>
+    N* fill_for(const char* call, N* node, A&&... arguments) {
+        fill<B>(node, std::forward<A>(arguments)...);
+        if (closed.load(std::memory_order_relaxed)) {
+            release(node);
+            refuse_closed(call);
+        }
+        return node;
+    }
     /// Notes in `node` the context to run in: the options' own, else a snapshot of the current one.
     void set_context(Node* node, const Options* options);
     /// A copy of the same, for a post to another thread.

@@ -56,9 +56,9 @@ void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
 
 void PromiseState::dispose() noexcept {
     // What runs now (the exception handler, destructors of captures and machines) may cancel what
-    // still waits for this one. That passes through here, and holds it meanwhile: the end of that
-    // must not be the last reference a second time.
+    // still waits for this one. Who shares it for that must not drop the last reference again.
     keep();
+    dying = true;
     if (!retrieved) {
         Report report(is_task ? "Task exception was never retrieved"
                               : "Promise exception was never retrieved",

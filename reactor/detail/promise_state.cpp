@@ -38,6 +38,7 @@ PromiseState::PromiseState(LoopCore& c, const Here& here) noexcept
       linked(false),
       hollow(false),
       spoke(false),
+      dying(false),
       line(here.line()),
       file(here.file()) {
     c.retain();
@@ -146,11 +147,16 @@ bool PromiseState::cancel(const std::string& message) {
             for (PromiseState* state : states) drop(state);
         }
     } chain;
+    if (dying) return false;
     bool took = false;
     PromiseState* at = this;
     for (;;) {
         PromiseState* const below = at->cancel_step(message, took);
         if (!below) break;
+        if (below->dying) {
+            at->cancel_refused(message);
+            return true;
+        }
         chain.states.push_back(below);  // may throw: then nothing is kept yet
         below->keep();
         at = below;

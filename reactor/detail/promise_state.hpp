@@ -119,6 +119,7 @@ struct PromiseState {
     bool linked : 1;        // in the loop's list of pending promises
     bool hollow : 1;        // some callbacks may be empty
     bool spoke : 1;         // before_dispose() was called
+    bool dying : 1;         // its last reference has gone: nothing can complete it any more
     std::uint32_t line;     // where it was made
     const char* file;
     Node* first = nullptr;  // callbacks, in order of registration

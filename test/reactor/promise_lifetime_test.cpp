@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <reactor/combinators.hpp>
+
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -275,6 +277,33 @@ BOOST_AUTO_TEST_CASE(the_steady_state_allocates_nothing) {
     }
     BOOST_TEST(support::allocation_count() == between);
     BOOST_TEST(sum == 3 * 1010 + 1000);
+}
+
+/// The destructor of what a continuation captured cancels another one.
+class Canceller {
+public:
+    explicit Canceller(Promise<int>* other) : other_(other) {}
+    Canceller(Canceller&& other) noexcept : other_(other.other_) { other.other_ = nullptr; }
+    ~Canceller() {
+        if (other_) BOOST_TEST(other_->cancel());
+    }
+    int operator()(int n) { return n; }
+
+private:
+    Promise<int>* other_;
+};
+
+BOOST_FIXTURE_TEST_CASE(while_a_promise_goes_what_follows_it_may_be_cancelled, Fixture) {
+    Promise<int> source = loop.create_promise<int>();
+    Promise<int> second;
+    const Promise<int> first = source.then(Canceller(&second));
+    second = source.then([](int n) { return n; });
+    const auto all = reactor::gather(source);
+    source = Promise<int>();
+    turn();
+    BOOST_TEST(second.cancelled());
+    BOOST_CHECK_THROW(first.result(), BrokenPromise);
+    BOOST_CHECK_THROW(all.result(), BrokenPromise);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
