@@ -276,6 +276,28 @@ BOOST_AUTO_TEST_CASE(the_loop_of_a_thread) {
     BOOST_TEST(reactor::new_event_loop()->ready_count() == 0u);
 }
 
+// Closes the loop while it is being copied into a registration.
+struct Closing {
+    explicit Closing(EventLoop& l) : loop(&l) {}
+    Closing(const Closing& other) : loop(other.loop) { loop->close(); }
+    void operator()() const {}
+    EventLoop* loop;
+};
+
+REACTOR_LOOP_TEST(a_callable_whose_copy_closes_the_loop_is_refused) {
+    BOOST_CHECK_THROW(loop.call_soon(static_cast<const Closing&>(Closing(loop))), StateError);
+    for (const int call : {1, 2}) {
+        EventLoop other(reactor::make_selector(loop.selector_name()));
+        const Closing closing(other);
+        if (call == 1) {
+            BOOST_CHECK_THROW(other.call_later(std::chrono::seconds(1), closing), StateError);
+        } else {
+            BOOST_CHECK_THROW(other.add_reader(0, closing), StateError);
+        }
+        BOOST_TEST(other.is_closed());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_null_selector_is_refused) {
     BOOST_CHECK_THROW(EventLoop(std::unique_ptr<reactor::Selector>()), std::invalid_argument);
 }
