@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/signals_blocked.hpp>
 #include <reactor/executor.hpp>
 #include <reactor/report.hpp>
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,27 +27,6 @@ namespace {
 std::size_t default_limit() noexcept {
     return std::min<std::size_t>(32, std::thread::hardware_concurrency() + 4);
 }
-
-/// While it lives, threads that are made here start with all signals blocked that may be sent to
-/// the process: a handler that runs on a pool's thread surprises the program. Those that a thread
-/// raises by a fault of its own stay, for the program's crash handler.
-class SignalsBlocked {
-public:
-    SignalsBlocked() noexcept {
-        ::sigset_t all;
-        ::sigfillset(&all);
-        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
-            ::sigdelset(&all, fault);
-        }
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-private:
-    ::sigset_t before_;
-};
 
 void run_logged(Callback& job) {
     try {
@@ -141,7 +120,7 @@ void ThreadPool::submit(Callback job) {
         return;
     }
     try {
-        const SignalsBlocked blocked;
+        const detail::SignalsBlocked blocked;
         std::thread thread(&Shared::work, shared_);
         ++shared.threads;  // it waits for the mutex
         ::pthread_setname_np(thread.native_handle(), shared.name.c_str());

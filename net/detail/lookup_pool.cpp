@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/lookup_pool.hpp>
+#include <reactor/detail/signals_blocked.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -7,9 +8,6 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-
-#include <pthread.h>
-#include <signal.h>
 
 namespace reactor {
 namespace net {
@@ -19,23 +17,6 @@ namespace {
 
 // Long enough for the next page's names, short enough that a quiet program has no threads.
 constexpr std::chrono::seconds idle_time(10);
-
-/// Blocks all signals: a thread inherits the mask of its maker, and signals are for the program's
-/// own threads.
-class SignalsBlocked {
-public:
-    SignalsBlocked() noexcept {
-        ::sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-private:
-    ::sigset_t before_;
-};
 
 }  // namespace
 
@@ -62,7 +43,7 @@ void LookupPool::submit(Job job) {
 }
 
 void LookupPool::start_thread() {
-    const SignalsBlocked blocked;
+    const reactor::detail::SignalsBlocked blocked;
     const std::shared_ptr<LookupPool> self = shared_from_this();
     std::thread([self] { self->work(); }).detach();
     ++threads_;
