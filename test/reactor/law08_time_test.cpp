@@ -150,10 +150,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(A3_never_early_and_no_spinning_before_the_deadline
     }
     loop.run_forever();
 
-    bool fired = false;
+    int fired = 0;
     int iterations = 0;
-    loop.call_later(milliseconds(20), [&fired] { fired = true; });
-    for (; !fired; ++iterations) loop.run_once();
+    loop.call_later(milliseconds(20), [&fired] { ++fired; });
+    while (fired == 0) {
+        loop.run_once();
+        ++iterations;
+    }
     BOOST_TEST(iterations <= 3);
 }
 
