@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -260,17 +261,20 @@ BOOST_AUTO_TEST_CASE(C_12_each_thread_has_a_context_of_its_own) {
     ContextVar<int> var("var");
     Fresh([&] {
         var.set(-1);
-        const auto work = [&var](int first) {
-            BOOST_TEST(var.get(0) == 0);
+        // Boost.Test is not for several threads: they count, and the test looks at the sum.
+        std::atomic<int> strange{0};
+        const auto work = [&var, &strange](int first) {
+            if (var.get(0) != 0) ++strange;
             for (int i = 0; i < 1000; ++i) {
                 var.set(first + i);
-                if (var.get() != first + i) BOOST_ERROR("another thread's value");
+                if (var.get() != first + i) ++strange;
             }
         };
         std::thread a(work, 10000);
         std::thread b(work, 20000);
         a.join();
         b.join();
+        BOOST_TEST(strange.load() == 0);
         BOOST_TEST(var.get() == -1);
     });
 }
