@@ -233,8 +233,15 @@ BOOST_AUTO_TEST_CASE(the_loop_closes_while_a_look_up_hangs) {
 // refuses, does not.
 BOOST_AUTO_TEST_CASE(the_system_is_asked) {
     reactor::EventLoop loop;
-    const Endpoints found = loop.run_until_complete(reactor::net::resolve(loop, "localhost", 80));
-    BOOST_TEST(!found.empty());
+    const Promise<Endpoints> answer = reactor::net::resolve(loop, "localhost", 80);
+    Endpoints found;
+    try {
+        found = loop.run_until_complete(answer);
+        BOOST_TEST(!found.empty());
+    } catch (const reactor::net::ResolveError& refusal) {
+        // Without /etc/hosts, as in a bare chroot, a system does not know even this name.
+        BOOST_TEST(std::string(refusal.what()).find("resolve localhost: ") == 0u);
+    }
     for (const Endpoint& endpoint : found) {
         BOOST_TEST((endpoint.address() == "127.0.0.1" || endpoint.address() == "::1"));
         BOOST_TEST(endpoint.port() == 80);

@@ -56,7 +56,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(signals_disturb_no_connect_transfer_or_look_up, On
         Socket client(loop);
         loop.run_until_complete(client.connect(listener.local_endpoint()));
         loop.run_until_complete(accepted);
-        loop.run_until_complete(reactor::net::resolve(loop, "localhost", 80));
+        try {
+            loop.run_until_complete(reactor::net::resolve(loop, "localhost", 80));
+        } catch (const reactor::net::ResolveError& unknown) {
+            // A system without /etc/hosts does not know it; but it says so, and not EINTR.
+            BOOST_TEST((unknown.code() != std::errc::interrupted));
+        }
     }
     const Promise<Socket> accepted = listener.accept();
     Socket client(loop);
