@@ -10,6 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "stubborn.hpp"
+
 using reactor::BrokenPromise;
 using reactor::CancelledError;
 using reactor::EventLoop;
@@ -34,17 +36,6 @@ struct Fixture {
 
     std::vector<Report> reports;
     EventLoop loop;
-};
-
-/// The promise of work that hears of its cancellation and ends as it likes.
-struct Stubborn final : reactor::detail::Pooled<Stubborn, reactor::detail::ValueState<int>> {
-    using Pooled::Pooled;
-    reactor::detail::PromiseState* cancel_step(const std::string&, bool& took) override {
-        took = true;
-        ++asked;
-        return nullptr;
-    }
-    int asked = 0;
 };
 
 const std::runtime_error down("down");

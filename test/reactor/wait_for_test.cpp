@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "stubborn.hpp"
+
 using reactor::BrokenPromise;
 using reactor::CancelledError;
 using reactor::Duration;
@@ -49,21 +51,6 @@ struct Fixture {
     std::vector<Report> reports;
     ManualClock clock;
     EventLoop loop;
-};
-
-/// The promise of work that hears of its cancellation and ends as it likes.
-struct Stubborn final : reactor::detail::Pooled<Stubborn, reactor::detail::ValueState<int>> {
-    using Pooled::Pooled;
-    reactor::detail::PromiseState* cancel_step(const std::string&, bool& took) override {
-        took = true;
-        ++asked;
-        return nullptr;
-    }
-    static Promise<int> make(EventLoop& loop, Stubborn*& state) {
-        state = reactor::detail::make_state<Stubborn>(loop.core(), reactor::Here());
-        return reactor::detail::PromiseAccess::adopt<Promise<int>>(state);
-    }
-    int asked = 0;
 };
 
 }  // namespace
