@@ -4,53 +4,19 @@
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
-#include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include <reactor/error.hpp>
-#include <reactor/event_loop.hpp>
 #include <reactor/executor.hpp>
 #include <reactor/promise.hpp>
 #include <reactor/task.hpp>
 
-#include <test/support/loop_test.hpp>
-#include <test/support/temporary_directory.hpp>
-#include <test/support/trace_reader.hpp>
+#include "trace_fixture.hpp"
 
-using namespace support;
-using reactor::Duration;
-using reactor::EventLoop;
-using reactor::Handle;
-using reactor::Options;
+using namespace trace_test;
 using reactor::Promise;
-using reactor::TimerHandle;
-using reactor::Trace;
 
 namespace {
-
-using Strings = std::vector<std::string>;
-
-Options label(const char* name) { return Options().label(name); }
-
-/// A traced run in virtual time; what the file says of it.
-struct TraceTest : support::LoopTest {
-    explicit TraceTest(const char* selector) : support::LoopTest(selector) { begin(); }
-
-    void begin() { trace.reset(new Trace(loop, path())); }
-    TraceRead read() {
-        trace.reset();
-        return read_trace(path());
-    }
-    std::string path() const { return directory / "run.json"; }
-    std::string cause_of(const std::string& name) { return read().cause_of(name); }
-    void pass(Duration time) { loop.clock().advance(time); }
-
-    support::TemporaryDirectory directory;
-    std::unique_ptr<Trace> trace;
-};
 
 class TwoSteps : public reactor::Task<int> {
 public:
@@ -65,17 +31,6 @@ private:
 };
 
 }  // namespace
-
-// As REACTOR_LOOP_TEST, on a loop that is traced.
-#define TRACE_TEST(case_name)                                                      \
-    struct case_name##_body : TraceTest {                                          \
-        using TraceTest::TraceTest;                                                \
-        void test();                                                               \
-    };                                                                             \
-    BOOST_AUTO_TEST_CASE_TEMPLATE(case_name, OnSelector, support::EverySelector) { \
-        case_name##_body(OnSelector::name()).test();                               \
-    }                                                                              \
-    void case_name##_body::test()
 
 BOOST_AUTO_TEST_SUITE(causal_trace)
 
@@ -228,71 +183,6 @@ TRACE_TEST(a_job_comes_back_to_who_sent_it) {
     BOOST_TEST_REQUIRE(run.slices.size() == 3u);
     BOOST_TEST(run.cause_of(run.slices[1]) == "sends");
     BOOST_TEST(run.slices[2].cause == run.slices[1].id);
-}
-
-TRACE_TEST(what_destructors_of_captures_queue_was_queued_by_their_callback) {
-    struct Last {
-        explicit Last(EventLoop& l) : loop(&l) {}
-        Last(Last&& other) noexcept : loop(other.loop) { other.loop = nullptr; }
-        ~Last() {
-            if (loop) loop->call_soon(label("last words"), [] {});
-        }
-        void operator()() {}
-        EventLoop* loop;
-    };
-    loop.call_soon(label("owner"), Last(loop));
-    loop.call_soon(label("next"), [] {});
-    loop.run_until_idle();
-    BOOST_TEST(cause_of("last words") == "owner");
-}
-
-TRACE_TEST(cancelled_and_moved_callbacks_do_not_shift_the_causes) {
-    loop.call_soon(label("a"), [&] {
-        Handle cancelled = loop.call_soon(label("gone"), [] {});
-        loop.call_soon(label("of a"), [] {});
-        cancelled.cancel();
-    });
-    TimerHandle timer;
-    loop.call_soon(label("b"), [&] {
-        timer = loop.call_later(label("moved"), Duration::zero(), [] {});
-        loop.call_later(label("still"), Duration::zero(), [] {});
-        loop.call_soon(label("of b"), [&] { timer.reschedule(loop.time() + seconds(1)); });
-    });
-    loop.run_for(seconds(2));
-    const TraceRead run = read();
-    BOOST_TEST(run.slices.size() == 6u);
-    BOOST_TEST(run.cause_of("of a") == "a");
-    BOOST_TEST(run.cause_of("of b") == "b");
-    BOOST_TEST(run.cause_of("still") == "b");
-    BOOST_TEST(run.cause_of("moved") == "of b");
-}
-
-TRACE_TEST(an_exit_leaves_the_rest_queued_with_its_causes) {
-    loop.call_soon(label("a"), [&] {
-        loop.call_soon(label("leaves"), [&] {
-            loop.call_soon(label("of leaver"), [] {});
-            throw reactor::LoopExit(0);
-        });
-        loop.call_soon(label("left"), [] {});
-    });
-    loop.run_once();
-    BOOST_CHECK_THROW(loop.run_once(), reactor::LoopExit);
-    loop.call_soon(label("between"), [] {});
-    loop.run_until_idle();
-    const TraceRead run = read();
-    BOOST_TEST(run.cause_of("left") == "a");
-    BOOST_TEST(run.cause_of("of leaver") == "leaves");
-    BOOST_TEST(run.cause_of("between") == "");
-}
-
-TRACE_TEST(a_throwing_callback_has_its_slice) {
-    loop.call_soon(label("throws"), [&] {
-        loop.call_soon(label("of thrower"), [] {});
-        throw std::runtime_error("thrown");
-    });
-    loop.run_until_idle();
-    expect_report("Exception in callback throws");
-    BOOST_TEST(cause_of("of thrower") == "throws");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
