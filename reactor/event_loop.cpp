@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <stdexcept>
 
 #include <cxxabi.h>
@@ -146,7 +147,9 @@ bool Poster::put(Callback callback) const {
 // ---- descriptors ----------------------------------------------------------------------------
 
 void EventLoop::add_watch(const char* call, int fd, detail::Node* node, bool owned) {
-    state().watches.add(call, fd, node, owned);
+    detail::LoopState& loop = state();
+    loop.watches.add(call, fd, node, owned);
+    if (loop.measured) loop.observers.tell(&detail::Observer::registered, *node);
 }
 
 bool EventLoop::remove_reader(int fd) {
@@ -213,6 +216,22 @@ const ExceptionHandler& EventLoop::exception_handler() const noexcept {
 }
 
 void EventLoop::call_exception_handler(const Report& report) {
+    if (!core_->measured) {
+        tell_handler(report);
+        return;
+    }
+    Report explained("");
+    try {
+        explained = report;
+        state().observers.ask(&detail::Observer::explain, explained);
+    } catch (const std::bad_alloc&) {
+        tell_handler(report);
+        return;
+    }
+    tell_handler(explained);
+}
+
+void EventLoop::tell_handler(const Report& report) {
     const bool custom = static_cast<bool>(state().exception_handler);
     std::exception_ptr failure;
     try {
@@ -270,7 +289,7 @@ void EventLoop::log(LogLevel level, const std::string& text) noexcept { state().
 
 void EventLoop::set_debug(bool enabled) {
     core_->check_thread("set_debug");
-    core_->debug = enabled;
+    state().set_debug(enabled);
 }
 
 void EventLoop::set_slow_callback_duration(Duration duration) {

@@ -365,6 +365,7 @@ private:
 
     [[noreturn]] static void refuse_period();
     void take_posts();
+    void tell_handler(const Report& report);
     bool report_failed_handler(const Report& told, std::exception_ptr failure);
     void add_watch(const char* call, int fd, detail::Node* node, bool owned);
     void post(const Options& options, Callback callback);

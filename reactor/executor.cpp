@@ -207,6 +207,7 @@ public:
 
     void operator()() {
         const std::shared_ptr<JobBase> job = std::move(job_);
+        get_running_loop().core().caused_by(job->cause());
         job->deliver();
     }
 
@@ -235,7 +236,7 @@ private:
 }  // namespace
 
 JobBase::JobBase(EventLoop& loop, ContextMapPtr context)
-    : poster_(loop.poster()), context_(std::move(context)) {}
+    : poster_(loop.poster()), context_(std::move(context)), cause_(loop.core().trace_id) {}
 
 JobBase::~JobBase() = default;
 

@@ -21,14 +21,13 @@ void Node::drop_context() noexcept {
     }
 }
 
-std::string Node::name() const {
-    if (label) return label;
-    if (!ops) return std::string();
+std::string callable_text(const char* name) {
+    if (!name) return std::string();
     // "const char* reactor::detail::callable_name() [with F = reactor::detail::BoundOnce<T>]" or
     // "... [F = ...]": what the user wrote is T.
-    std::string text = ops->name;
+    std::string text = name;
     const std::size_t begin = text.find("F = ");
-    if (begin == std::string::npos) return text;
+    if (begin == std::string::npos || text.find("callable_name() [") > begin) return text;
     text = text.substr(begin + 4, text.rfind(']') - begin - 4);
     for (const char* const prefix :
          {"reactor::detail::", "Scoped<", "reactor::detail::", "BoundOnce<", "BoundMany<"}) {

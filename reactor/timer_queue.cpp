@@ -106,8 +106,11 @@ void TimerQueue::renumber() noexcept {
               [](const Entry& a, const Entry& b) { return before(a, b) != 0; });
     sequence_ = no_sequence;
     for (Entry& entry : heap_) {
+        const std::uint32_t was = entry.sequence;
         entry.sequence = at(entry.index)->sequence = valid_[entry.index] = ++sequence_;
+        if (renumbering_) renumbering_->renumbered(was, entry.sequence);
     }
+    if (renumbering_) renumbering_->all_renumbered();
 }
 
 // ---- coming due -----------------------------------------------------------------------------

@@ -91,6 +91,22 @@ public:
     std::size_t entries() const noexcept { return heap_.size(); }
     std::size_t dead_entries() const noexcept { return dead_; }
 
+    /// The last sequence that was given out: what is armed between two looks at it has those in
+    /// between, but for a renumbering.
+    std::uint32_t sequence() const noexcept { return sequence_; }
+    /// Is told of a renumbering, which comes once in four thousand million armings (and early in
+    /// each program): the armed timers, first to last, with their sequences before and after.
+    class Renumbering {
+    public:
+        virtual void renumbered(std::uint32_t before, std::uint32_t now) noexcept = 0;
+        virtual void all_renumbered() noexcept = 0;
+
+    protected:
+        ~Renumbering() = default;
+    };
+    /// One at a time, null for none; borrowed.
+    void set_renumbering(Renumbering* listener) noexcept { renumbering_ = listener; }
+
     /// Calls visit(const Node&) for each armed timer, in no particular order.
     template <class F>
     void for_each(F visit) const {
@@ -169,6 +185,7 @@ private:
     // program's tests.
     static constexpr std::uint32_t last_sequence = 0xffffffff;
     std::uint32_t sequence_ = last_sequence - 200;
+    Renumbering* renumbering_ = nullptr;
 
     // Nodes are named by index, so they live in slabs. With pooling off a slab is one node, freed
     // when it is recycled.

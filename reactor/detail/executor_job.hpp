@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
@@ -96,6 +97,7 @@ public:
     void refuse(const std::shared_ptr<JobBase>& self) noexcept;
     /// On the loop, if it is still open.
     virtual void deliver() = 0;
+    std::uint64_t cause() const noexcept { return cause_; }
     /// Lets go of everything: by cancel(), and where a closed loop takes no delivery.
     virtual void abandon() noexcept = 0;
 
@@ -111,7 +113,8 @@ private:
 
     std::atomic<bool> claimed_{false};
     Poster poster_;
-    ContextMapPtr context_;  // shares no count with any other thread
+    ContextMapPtr context_;      // shares no count with any other thread
+    const std::uint64_t cause_;  // for a trace: which callback has made it
 };
 
 /// The promise of a job.

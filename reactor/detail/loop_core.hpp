@@ -139,6 +139,8 @@ public:
     virtual void forget_watch(Node& node) noexcept = 0;
     /// Hands a report to the loop's exception handler, after the loop's end to standard error.
     virtual void report(const Report& report) noexcept = 0;
+    /// What runs now was scheduled by the callback with this `trace_id`, by way of another thread.
+    virtual void caused_by(std::uint64_t id) noexcept = 0;
 
     // ---- the count that keeps the core ----
 
@@ -167,11 +169,14 @@ public:
     std::atomic<bool> closed{false};
     bool gone = false;
     bool debug = false;
+    bool measured = false;  // debug, or observed: each callback goes the slow way
 
     Node* head = nullptr;  // ready queue
     Node** tail = &head;
     std::size_t ready = 0;
-    Node* current = nullptr;  // the node that runs now
+    Node* current = nullptr;     // the node that runs now
+    std::uint64_t trace_id = 0;  // its number in the loop's trace, 0 without one
+    std::uint64_t next_trace_id = 1;
 
     Pool pool;
     TimerQueue timers;

@@ -4,12 +4,15 @@
 
 #include <reactor/detail/inbox.hpp>
 #include <reactor/detail/loop_core.hpp>
+#include <reactor/detail/loop_counters.hpp>
+#include <reactor/detail/observer.hpp>
 #include <reactor/detail/watch_table.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/report.hpp>
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -33,6 +36,27 @@ public:
     void log(LogLevel level, const std::string& text) noexcept;
     void report(const Report& report) noexcept override;
     void forget_watch(Node& node) noexcept override { watches.forget(node); }
+    void caused_by(std::uint64_t id) noexcept override {
+        if (id != 0) observers.tell(&Observer::caused_by, id);
+    }
+
+    // ---- what is measured ----
+
+    /// How many nodes of the batch that runs now have not had their turn yet; 0 between batches.
+    std::size_t left_in_batch() const noexcept;
+
+    void set_debug(bool enabled) noexcept {
+        debug = enabled;
+        measured = debug || !observers.empty();
+    }
+    void add_observer(Observer& observer) {
+        observers.add(observer);
+        measured = true;
+    }
+    void remove_observer(const Observer& observer) noexcept {
+        observers.remove(observer);
+        set_debug(debug);
+    }
 
     /// Moves into the queue what other threads have posted.
     void take_posts();
@@ -59,6 +83,9 @@ public:
         std::shared_ptr<void> object;
     };
 
+    Observers observers;
+    LoopCounters counters;
+    bool traced = false;
     WatchTable watches;
     std::vector<Service> services;
     ExceptionHandler exception_handler;
@@ -69,8 +96,10 @@ public:
 
 private:
     class Turn;
+    class Observed;
 
     Duration time_to_wait(Duration max_wait);
+    void poll_and_collect_measured(Duration timeout);
     void poll(Duration timeout);
     void collect();
     void run_batch();
@@ -82,7 +111,8 @@ private:
     void report_exception(Node* node, std::exception_ptr error);
     void rearm(TimerNode* timer) noexcept;
 
-    std::vector<Post> posts_;  // being moved into the queue
+    std::vector<Post> posts_;     // being moved into the queue
+    Node** batch_end_ = nullptr;  // where the queue ended when the batch began; null between two
 };
 
 }  // namespace detail

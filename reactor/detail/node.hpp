@@ -28,6 +28,10 @@ enum class NodeFlag : std::uint32_t {
 
 constexpr std::uint32_t bit_of(NodeFlag flag) noexcept { return static_cast<std::uint32_t>(flag); }
 
+/// A callable's type as the user wrote it, from what callable_name() gives; any other text as it
+/// is.
+std::string callable_text(const char* name);
+
 /// What a Handle refers to: a callable in place, with the context it runs in. Owned by counted
 /// references: one of the queue, heap, table or promise that will run it, one of each Handle. A
 /// node is never moved; a done callback is a node that waits in its promise's list.
@@ -75,8 +79,11 @@ struct Node {
         if (context) drop_context();
     }
     void drop_context() noexcept;
-    /// Label, else the type of the callable, for messages. Empty for an empty node without label.
-    std::string name() const;
+    /// Label, else the type of the callable as the compiler prints it, which are never destroyed;
+    /// null for an empty node without label.
+    const char* raw_name() const noexcept { return label ? label : ops ? ops->name : nullptr; }
+    /// The same for messages.
+    std::string name() const { return callable_text(raw_name()); }
 
 protected:
     enum : std::uint32_t { kind_mask = 7, one_reference = 1u << 9 };

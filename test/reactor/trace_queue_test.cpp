@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/causes.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <stdexcept>
+#include <string>
+
+#include <reactor/error.hpp>
+
+#include "trace_fixture.hpp"
+
+using namespace trace_test;
+
+// Whatever happens to the ready queue, each entry stays with its callback.
+BOOST_AUTO_TEST_SUITE(trace_queue)
+
+TRACE_TEST(what_destructors_of_captures_queue_was_queued_by_their_callback) {
+    struct Last {
+        explicit Last(EventLoop& l) : loop(&l) {}
+        Last(Last&& other) noexcept : loop(other.loop) { other.loop = nullptr; }
+        ~Last() {
+            if (loop) loop->call_soon(label("last words"), [] {});
+        }
+        void operator()() {}
+        EventLoop* loop;
+    };
+    loop.call_soon(label("owner"), Last(loop));
+    loop.call_soon(label("next"), [] {});
+    loop.run_until_idle();
+    BOOST_TEST(cause_of("last words") == "owner");
+}
+
+TRACE_TEST(cancelled_and_moved_callbacks_do_not_shift_the_causes) {
+    loop.call_soon(label("a"), [&] {
+        Handle cancelled = loop.call_soon(label("gone"), [] {});
+        loop.call_soon(label("of a"), [] {});
+        cancelled.cancel();
+    });
+    TimerHandle timer;
+    loop.call_soon(label("b"), [&] {
+        timer = loop.call_later(label("moved"), Duration::zero(), [] {});
+        loop.call_later(label("still"), Duration::zero(), [] {});
+        loop.call_soon(label("of b"), [&] { timer.reschedule(loop.time() + seconds(1)); });
+    });
+    loop.run_for(seconds(2));
+    const TraceRead run = read();
+    BOOST_TEST(run.slices.size() == 6u);
+    BOOST_TEST(run.cause_of("of a") == "a");
+    BOOST_TEST(run.cause_of("of b") == "b");
+    BOOST_TEST(run.cause_of("still") == "b");
+    BOOST_TEST(run.cause_of("moved") == "of b");
+}
+
+TRACE_TEST(an_exit_leaves_the_rest_queued_with_its_causes) {
+    loop.call_soon(label("a"), [&] {
+        loop.call_soon(label("leaves"), [&] {
+            loop.call_soon(label("of leaver"), [] {});
+            throw reactor::LoopExit(0);
+        });
+        loop.call_soon(label("left"), [] {});
+    });
+    loop.run_once();
+    BOOST_CHECK_THROW(loop.run_once(), reactor::LoopExit);
+    loop.call_soon(label("between"), [] {});
+    loop.run_until_idle();
+    const TraceRead run = read();
+    BOOST_TEST(run.cause_of("left") == "a");
+    BOOST_TEST(run.cause_of("of leaver") == "leaves");
+    BOOST_TEST(run.cause_of("between") == "");
+}
+
+TRACE_TEST(a_throwing_callback_has_its_slice) {
+    loop.call_soon(label("throws"), [&] {
+        loop.call_soon(label("of thrower"), [] {});
+        throw std::runtime_error("thrown");
+    });
+    loop.run_until_idle();
+    expect_report("Exception in callback throws");
+    BOOST_TEST(cause_of("of thrower") == "throws");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
