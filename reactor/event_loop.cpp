@@ -85,9 +85,11 @@ detail::LoopState& EventLoop::state() const noexcept {
     return static_cast<detail::LoopState&>(*core_);
 }
 
-void EventLoop::run_forever() {
+void EventLoop::run_forever() { run("run_forever"); }
+
+void EventLoop::run(const char* call) {
     detail::LoopState& loop = state();
-    const detail::LoopState::Running running(loop, "run_forever");
+    const detail::LoopState::Running running(loop, call);
     do {
         loop.run_once(forever());
     } while (!loop.stopping);
@@ -145,8 +147,8 @@ bool Poster::put(Callback callback) const {
 
 // ---- descriptors ----------------------------------------------------------------------------
 
-void EventLoop::add_watch(const char* call, int fd, detail::Node* node, bool owned) {
-    state().watches.add(call, fd, node, owned);
+void EventLoop::add_watch(const char* call, int fd, detail::Node* node, const Options* options) {
+    state().watches.add(call, fd, node, options);
 }
 
 bool EventLoop::remove_reader(int fd) {
