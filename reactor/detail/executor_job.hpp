@@ -98,6 +98,8 @@ public:
     virtual void deliver() = 0;
     /// Lets go of everything: by cancel(), and where a closed loop takes no delivery.
     virtual void abandon() noexcept = 0;
+    /// The type of the callable, as the compiler prints it.
+    virtual const char* type() const noexcept = 0;
 
 protected:
     virtual void call() = 0;
@@ -124,6 +126,12 @@ struct JobState final : Pooled<JobState<R>, OperationState<R>> {
     }
 
     std::string describe() const override { return "promise of run_in_executor()"; }
+    void explain(WhyPending& why) const override {
+        why.is_job = true;
+        if (!job) return;
+        why.what = callable_text(job->type());
+        why.running = job->claimed();
+    }
 
     std::shared_ptr<JobBase> job;
 };
@@ -182,6 +190,7 @@ public:
         result_.drop();
         const Promise<R> last = std::move(promise_);
     }
+    const char* type() const noexcept override { return callable_name<B>(); }
 
 private:
     void call() override { result_.call(*callable_); }
