@@ -398,6 +398,7 @@ public:
 
     /// call_soon_threadsafe(), but false instead of an exception once the loop is closed; the
     /// callable is destroyed then. Always goes through the inbox, from the loop's thread too.
+    /// Throws std::invalid_argument for a null callable.
     template <class F, class... A>
     bool post(F&& f, A&&... arguments) const {
         detail::refuse_null(f, "Poster::post");

@@ -103,6 +103,7 @@ private:
         if (TaskCore* const task = state.as_task()) return "task " + name_of(*task);
         const WhyPending why = explained(state);
         std::string text = why.is_job ? "job " + why.what : why.what;
+        if (text.empty()) text = "promise";
         const std::string place = state.made_at();
         if (!place.empty()) text += " made at " + place;
         if (why.of != 0) {

@@ -33,7 +33,8 @@ struct Waiting {
 
     Kind kind;
     /// A callback's or job's label, else its type as the compiler prints it; a task's name and, in
-    /// parentheses, its class; how a promise was made: "sleep", "gather", "then", "promise".
+    /// parentheses, its class; how a promise was made: "sleep", "gather", "then"; empty for one
+    /// of create_promise().
     std::string name;
     std::string status;   ///< of a task or job: what it does now
     std::string state;    ///< of a task: the function that waits

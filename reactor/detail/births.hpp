@@ -6,6 +6,7 @@
 #include <reactor/detail/promise_state.hpp>
 #include <reactor/event_loop.hpp>
 
+#include <cstddef>
 #include <unordered_map>
 
 namespace reactor {
@@ -33,6 +34,8 @@ public:
         }
     }
     void forget(const PromiseState& state) noexcept { times_.erase(&state); }
+
+    std::size_t count() const noexcept { return times_.size(); }
 
     /// Negative if that is not known.
     static Duration age(const PromiseState& state) {

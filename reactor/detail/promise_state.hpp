@@ -24,7 +24,7 @@ enum class PromiseStatus : std::uint8_t { pending, value, error, cancelled };
 
 /// What a pending promise says to whoever asks why its loop goes on (inspect.hpp).
 struct WhyPending {
-    std::string what = "promise";          // what kind of promise: "sleep", "gather"
+    std::string what;                      // how it was made: "sleep"; empty: create_promise()
     std::vector<PromiseState*> waits_for;  // pending ones; not owned
     std::size_t of = 0;                    // not 0: it waits for several, and was made of so many
     bool is_job = false;                   // `what` is what a thread calls

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <reactor/detail/births.hpp>
 #include <reactor/task.hpp>
 
 #include <memory>
@@ -158,6 +159,21 @@ REACTOR_LOOP_TEST(T_21_a_task_nobody_holds_ends_normally_when_its_promise_has_a_
     BOOST_TEST(all_tasks(loop).empty());
 }
 
+REACTOR_LOOP_TEST(T_21_a_task_that_is_just_going_is_not_listed) {
+    std::size_t reports = 0;
+    std::size_t listed = 0;
+    loop.set_exception_handler([&](EventLoop& reporting, const reactor::Report&) {
+        ++reports;
+        listed += all_tasks(reporting).size();
+    });
+    Promise<int> promise = loop.create_promise<int>();
+    loop.create_task<Waiter>(promise);
+    loop.run_iterations(1);
+    promise = Promise<int>();
+    BOOST_TEST(reports == 1u);
+    BOOST_TEST(listed == 0u);
+}
+
 REACTOR_LOOP_TEST(all_tasks_lists_what_is_not_done_in_the_order_of_creation) {
     std::size_t inside = 0;
     loop.call_soon([&] { inside = all_tasks().size(); });
@@ -217,6 +233,12 @@ REACTOR_LOOP_TEST(ages_are_known_of_what_debug_mode_has_seen_made) {
     const AnyTask before = loop.create_task<Waiter>(promise);
     loop.set_debug(true);
     const AnyTask within = loop.create_task<Waiter>(promise);
+    // What is done or dropped is forgotten.
+    BOOST_TEST_REQUIRE(loop.core().births != nullptr);
+    const std::size_t known = loop.core().births->count();
+    for (int i = 0; i < 100; ++i) loop.create_promise<int>().set_result(i);
+    for (int i = 0; i < 100; ++i) loop.create_promise<int>();
+    BOOST_TEST(loop.core().births->count() == known);
     loop.set_debug(false);
     const AnyTask after = loop.create_task<Waiter>(promise);
     loop.run_for(seconds(1));

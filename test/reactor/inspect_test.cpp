@@ -180,8 +180,8 @@ REACTOR_LOOP_TEST(a_promise_is_told_with_its_place_age_and_callbacks) {
     aged.add_done_callback([](const Promise<int>&) {});
     loop.run_for(seconds(3));
     BOOST_TEST(why_alive(loop).text() ==
-               "promise  promise  with no callback, made at kitchen.cpp:7\n"
-               "promise  promise  with 1 callback, made at kitchen.cpp:8, 3.000 s old\n");
+               "promise  with no callback, made at kitchen.cpp:7\n"
+               "promise  with 1 callback, made at kitchen.cpp:8, 3.000 s old\n");
     aged.set_result(1);
     BOOST_TEST(why_alive(loop).count(Kind::promise) == 1u);
     BOOST_TEST(why_alive(loop).count(Kind::queued) == 1u);
@@ -291,7 +291,7 @@ REACTOR_LOOP_TEST(combinators_say_what_they_are) {
     auto limited = reactor::wait_for(one, seconds(5), reactor::Here("f", "limit.cpp", 3));
     auto nap = reactor::sleep(loop, seconds(4), reactor::Here("f", "nap.cpp", 4));
     BOOST_TEST(why_alive(loop).text() ==
-               "promise  promise   with 1 callback, made at two.cpp:2\n"
+               "promise            with 1 callback, made at two.cpp:2\n"
                "promise  gather    waiting for 3 of 3 promises, with no callback\n"
                "promise  wait_for  waiting for promise made at one.cpp:1, with no callback, made "
                "at limit.cpp:3\n"
@@ -336,7 +336,7 @@ REACTOR_LOOP_TEST(neither_the_run_call_nor_a_runner_lists_itself) {
         inside += why_alive(loop).text();
     });
     loop.run_until_complete(end);
-    BOOST_TEST(inside == "promise  promise  with no callback, made at end.cpp:1\n");
+    BOOST_TEST(inside == "promise  with no callback, made at end.cpp:1\n");
     reactor::Runner runner;  // with Ctrl-C handled
     const Alive alive = runner.run([](EventLoop& l) {
         Promise<Alive> told = l.create_promise<Alive>();
