@@ -20,7 +20,7 @@ public:
     /// From the call on; none or a negative one leaves the operation what it can do at once.
     /// Throws std::invalid_argument for NaN.
     template <class Rep, class Period>
-    Deadline(std::chrono::duration<Rep, Period> length) : length_(saturated(length)) {}
+    Deadline(std::chrono::duration<Rep, Period> length) : length_(saturated(length, "Deadline")) {}
     Deadline(TimePoint when) noexcept : when_(when) {}
 
     /// As a point of the loop's time; never() if there is no limit.

@@ -29,6 +29,7 @@ struct AcceptOperation final
     : reactor::detail::Pooled<AcceptOperation, reactor::detail::OperationState<Socket>> {
     using Pooled::Pooled;
     void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override { why.what = "Listener::accept"; }
 
     ListenerState* owner = nullptr;
     TimerHandle limit;
@@ -162,7 +163,7 @@ Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here
     if (ask_first_ && advance(*accept)) return promise;
 
     try {
-        watch_ = core.loop->add_reader(Options().owned_descriptor().label("net::Listener accepts"),
+        watch_ = core.loop->add_reader(detail::watch_options("net::Listener accepts"),
                                        acceptor_.native_handle(), &ListenerState::readable, this);
     } catch (const std::system_error& error) {
         accept->fail(std::make_exception_ptr(detail::watch_error(error, "accept on", local_)));
@@ -244,7 +245,9 @@ Listener& Listener::operator=(Listener&&) noexcept = default;
 Listener::~Listener() = default;
 
 ListenerState& Listener::state(const char* call) const {
-    if (!state_) throw StateError(std::string(call) + ": the Listener is empty");
+    if (!state_) {
+        throw StateError(std::string(call) + ": the Listener is empty: make one of a loop");
+    }
     return *state_;
 }
 

@@ -47,6 +47,7 @@ struct ResolveOperation final
                               reactor::detail::OperationState<std::vector<Endpoint>>> {
     using Pooled::Pooled;
     void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override { why.what = "resolve " + host; }
 
     ResolverState* owner = nullptr;
     std::string host;

@@ -6,6 +6,7 @@
 #include <reactor/detail/stored.hpp>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -56,6 +57,9 @@ public:
             if (was->destroy) was->destroy(storage_);
         }
     }
+
+    /// The type of what it calls, as the compiler prints it, for messages; empty when empty.
+    std::string name() const;
 
     /// Moves the callable to `storage`, of at least 48 bytes and aligned for anything; empty
     /// afterwards. For the library's own queues.

@@ -23,8 +23,10 @@ const Clock& Clock::steady() noexcept {
 
 namespace detail {
 
-void throw_nan_delay() {
-    throw std::invalid_argument("a delay is not a number: give a length of time, or forever()");
+void throw_nan_delay(const char* call) {
+    throw std::invalid_argument(std::string(call) +
+                                ": the length of time is not a number (NaN): give a finite one, or "
+                                "forever()");
 }
 
 }  // namespace detail

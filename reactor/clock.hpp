@@ -35,9 +35,9 @@ public:
 
 /// Any duration as nanoseconds: what is beyond their range (292 years) becomes the range's end, so
 /// that an infinite delay is `forever()`; a fraction of a nanosecond is rounded up, since a timer
-/// may be late but never early. Throws std::invalid_argument for NaN.
+/// may be late but never early. Throws std::invalid_argument for NaN, naming `call`.
 template <class Rep, class Period>
-Duration saturated(std::chrono::duration<Rep, Period> length);
+Duration saturated(std::chrono::duration<Rep, Period> length, const char* call = "saturated");
 
 /// `from + length`, ending at never() and at the clock's first instant instead of overflowing.
 inline TimePoint deadline_after(TimePoint from, Duration length) noexcept {
@@ -52,17 +52,18 @@ inline TimePoint deadline_after(TimePoint from, Duration length) noexcept {
 
 namespace detail {
 
-[[noreturn]] void throw_nan_delay();
+[[noreturn]] void throw_nan_delay(const char* call);
 
 template <class Rep, class Period>
-Duration saturated(std::chrono::duration<Rep, Period> length, std::true_type /*floating*/) {
+Duration saturated(std::chrono::duration<Rep, Period> length, const char* call,
+                   std::true_type /*floating*/) {
     // long double has 64 bits of mantissa on x86 and 53 at the least: the comparison below is made
     // before the conversion, because a conversion out of range is undefined.
     using Ratio = std::ratio_divide<Period, std::nano>;
     const long double ns =
         std::ceil(static_cast<long double>(length.count()) * static_cast<long double>(Ratio::num) /
                   static_cast<long double>(Ratio::den));
-    if (std::isnan(ns)) throw_nan_delay();
+    if (std::isnan(ns)) throw_nan_delay(call);
     constexpr long double limit = 9223372036854775807.0L;
     if (ns >= limit) return (Duration::max)();
     if (ns <= -limit) return (Duration::min)();
@@ -70,7 +71,8 @@ Duration saturated(std::chrono::duration<Rep, Period> length, std::true_type /*f
 }
 
 template <class Rep, class Period>
-Duration saturated(std::chrono::duration<Rep, Period> length, std::false_type /*integral*/) {
+Duration saturated(std::chrono::duration<Rep, Period> length, const char* call,
+                   std::false_type /*integral*/) {
     using Ratio = std::ratio_divide<Period, std::nano>;
     constexpr std::intmax_t most = (std::numeric_limits<std::intmax_t>::max)();
     constexpr std::intmax_t least = (std::numeric_limits<std::intmax_t>::min)();
@@ -78,7 +80,7 @@ Duration saturated(std::chrono::duration<Rep, Period> length, std::false_type /*
     const bool beyond = length.count() > Rep() && static_cast<std::uintmax_t>(length.count()) >
                                                       static_cast<std::uintmax_t>(most);
     if (beyond || Ratio::num > most / Ratio::den) {
-        return detail::saturated(std::chrono::duration<long double, Period>(length),
+        return detail::saturated(std::chrono::duration<long double, Period>(length), call,
                                  std::true_type());
     }
     // count * num / den, in two steps of which none overflows: not duration_cast, which multiplies
@@ -95,12 +97,12 @@ Duration saturated(std::chrono::duration<Rep, Period> length, std::false_type /*
 }  // namespace detail
 
 template <class Rep, class Period>
-Duration saturated(std::chrono::duration<Rep, Period> length) {
-    return detail::saturated(length,
+Duration saturated(std::chrono::duration<Rep, Period> length, const char* call) {
+    return detail::saturated(length, call,
                              std::integral_constant<bool, std::is_floating_point<Rep>::value>());
 }
 
-inline Duration saturated(Duration length) noexcept { return length; }
+inline Duration saturated(Duration length, const char* = "") noexcept { return length; }
 
 }  // namespace reactor
 

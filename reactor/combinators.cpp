@@ -18,6 +18,7 @@ struct Sleep final : Pooled<Sleep, OperationState<void>> {
         timer.cancel();
         timer = TimerHandle();
     }
+    void explain(WhyPending& why) const override { why.what = "sleep"; }
     // close() has dropped the timer; the handle must not outlive the loop.
     void before_dispose() noexcept override { timer = TimerHandle(); }
 
@@ -45,14 +46,17 @@ Promise<void> sleep_for(EventLoop& loop, Duration delay, const Here& here) {
     loop.core().check("sleep");
     Sleep* const state = make_state<Sleep>(loop.core(), here);
     const Promise<void> result = PromiseAccess::adopt<Promise<void>>(state);
-    state->timer = loop.call_later(delay, WakeUp(state));
+    state->timer = loop.call_later(Options().label("sleep"), delay, WakeUp(state));
     return result;
 }
 
 // ---- wait_for ----
 
 LoopCore& check_waitable(const PromiseState* state, const char* call) {
-    if (!state) throw StateError(std::string(call) + ": the promise is empty");
+    if (!state) {
+        throw StateError(std::string(call) +
+                         ": the promise is empty: get one from create_promise() or an operation");
+    }
     state->core->check(call);
     return *state->core;
 }
@@ -62,7 +66,7 @@ void Limit::start(PromiseState& outer, PromiseState& inner, Duration limit) {
     if (limit == forever()) return;
     // The timer owns nothing: whoever completes the inner promise keeps the outer one, which takes
     // the timer with it.
-    timer_ = outer.core->loop->call_later(limit, [this, &outer] {
+    timer_ = outer.core->loop->call_later(Options().label("wait_for"), limit, [this, &outer] {
         timer_ = TimerHandle();
         if (outer.done() || !source) return;
         expired_ = source->cancel(std::string());  // not if it got its outcome in this iteration
@@ -201,6 +205,21 @@ bool Gathering::cancel(PromiseState& outer, const std::string& message) {
     // A child may swallow its cancellation; the caller of this one is told the truth all the same.
     if (took && !outer.done()) cancel_asked_ = std::make_exception_ptr(CancelledError(message));
     return took;
+}
+
+void Gathering::explain(WhyPending& why) const {
+    why.what = settled_ ? "gather_settled" : "gather";
+    why.of = children_.size();
+    for (const Child& child : children_) {
+        if (child.state && !child.kept && !child.state->done()) {
+            why.waits_for.push_back(child.state);
+        }
+    }
+}
+
+std::string Gathering::describe() const {
+    return "gather of " + std::to_string(children_.size()) +
+           (children_.size() == 1 ? " promise" : " promises");
 }
 
 void Gathering::clear() noexcept {

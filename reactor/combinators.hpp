@@ -23,12 +23,12 @@ namespace reactor {
 /// thread, std::invalid_argument for NaN. asyncio: sleep.
 template <class Rep, class Period>
 Promise<void> sleep(std::chrono::duration<Rep, Period> delay, Here here = Here()) {
-    return detail::sleep_for(get_running_loop(), saturated(delay), here);
+    return detail::sleep_for(get_running_loop(), saturated(delay, "sleep"), here);
 }
 /// The same on a loop that need not run yet. Throws StateError if it is closed.
 template <class Rep, class Period>
 Promise<void> sleep(EventLoop& loop, std::chrono::duration<Rep, Period> delay, Here here = Here()) {
-    return detail::sleep_for(loop, saturated(delay), here);
+    return detail::sleep_for(loop, saturated(delay, "sleep"), here);
 }
 
 /// The outcome of `promise`, or TimeoutError if that takes longer than `limit`. The promise is then
@@ -39,7 +39,7 @@ Promise<void> sleep(EventLoop& loop, std::chrono::duration<Rep, Period> delay, H
 template <class T, class Rep, class Period>
 Promise<T> wait_for(Promise<T> promise, std::chrono::duration<Rep, Period> limit,
                     Here here = Here()) {
-    return detail::wait_at_most(std::move(promise), saturated(limit), here);
+    return detail::wait_at_most(std::move(promise), saturated(limit, "wait_for"), here);
 }
 
 /// The values of all, in the order of the arguments; Unit stands for void. The first failure seen

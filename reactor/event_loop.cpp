@@ -86,9 +86,11 @@ detail::LoopState& EventLoop::state() const noexcept {
     return static_cast<detail::LoopState&>(*core_);
 }
 
-void EventLoop::run_forever() {
+void EventLoop::run_forever() { run("run_forever"); }
+
+void EventLoop::run(const char* call) {
     detail::LoopState& loop = state();
-    const detail::LoopState::Running running(loop, "run_forever");
+    const detail::LoopState::Running running(loop, call);
     do {
         loop.run_once(forever());
     } while (!loop.stopping);
@@ -146,9 +148,9 @@ bool Poster::put(Callback callback) const {
 
 // ---- descriptors ----------------------------------------------------------------------------
 
-void EventLoop::add_watch(const char* call, int fd, detail::Node* node, bool owned) {
+void EventLoop::add_watch(const char* call, int fd, detail::Node* node, const Options* options) {
     detail::LoopState& loop = state();
-    loop.watches.add(call, fd, node, owned);
+    loop.watches.add(call, fd, node, options);
     if (loop.measured) loop.observers.tell(&detail::Observer::registered, *node);
 }
 

@@ -31,6 +31,9 @@ namespace detail {
 class Inbox;
 class LoopState;
 
+struct PromiseState;
+void run_until_done(EventLoop& loop, PromiseState& state, const char* call);
+
 template <class S>
 struct ResultOfTask;
 template <class F, class... A>
@@ -129,14 +132,16 @@ public:
     /// floating-point duration: never. Throws std::invalid_argument for NaN.
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(std::chrono::duration<Rep, Period> delay, F&& f, A&&... arguments) {
-        return at<detail::BindOnce<F, A...>>("call_later", nullptr, due(delay), Duration::zero(), f,
-                                             std::forward<F>(f), std::forward<A>(arguments)...);
+        return at<detail::BindOnce<F, A...>>("call_later", nullptr, due("call_later", delay),
+                                             Duration::zero(), f, std::forward<F>(f),
+                                             std::forward<A>(arguments)...);
     }
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(const Options& options, std::chrono::duration<Rep, Period> delay, F&& f,
                            A&&... arguments) {
-        return at<detail::BindOnce<F, A...>>("call_later", &options, due(delay), Duration::zero(),
-                                             f, std::forward<F>(f), std::forward<A>(arguments)...);
+        return at<detail::BindOnce<F, A...>>("call_later", &options, due("call_later", delay),
+                                             Duration::zero(), f, std::forward<F>(f),
+                                             std::forward<A>(arguments)...);
     }
 
     /// The same for a point of the loop's time().
@@ -156,14 +161,14 @@ public:
     /// counted by missed_ticks(). Throws std::invalid_argument for a period that is not positive.
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_every(std::chrono::duration<Rep, Period> period, F&& f, A&&... arguments) {
-        return every<detail::BindMany<F, A...>>(nullptr, saturated(period), f, std::forward<F>(f),
-                                                std::forward<A>(arguments)...);
+        return every<detail::BindMany<F, A...>>(nullptr, saturated(period, "call_every"), f,
+                                                std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_every(const Options& options, std::chrono::duration<Rep, Period> period, F&& f,
                            A&&... arguments) {
-        return every<detail::BindMany<F, A...>>(&options, saturated(period), f, std::forward<F>(f),
-                                                std::forward<A>(arguments)...);
+        return every<detail::BindMany<F, A...>>(&options, saturated(period, "call_every"), f,
+                                                std::forward<F>(f), std::forward<A>(arguments)...);
     }
 
     /// call_soon() from any thread, in the order of each thread's calls; the callback carries a
@@ -272,6 +277,12 @@ public:
         return *static_cast<S*>(found);
     }
 
+    /// The same if it was made already, else null; also on a closed loop.
+    template <class S>
+    S* service_if_made() const noexcept {
+        return static_cast<S*>(find_service(detail::callable_name<S>()));
+    }
+
     // ---- errors and debugging ----
 
     /// Who is told of errors that nobody else hears of; empty: default_exception_handler().
@@ -307,6 +318,10 @@ public:
 
 private:
     friend class Scope;
+    friend void detail::run_until_done(EventLoop&, detail::PromiseState&, const char*);
+
+    /// run_forever(), for the call of that name.
+    void run(const char* call);
 
     template <class B, class F, class... A>
     Handle soon(const Options* options, const F& given, A&&... construct) {
@@ -354,20 +369,20 @@ private:
         core_->set_context(node, options);
         const Handle handle = detail::HandleAccess::handle(node);
         core_->release(node);
-        add_watch(call, fd, node, options && options->owns_descriptor());
+        add_watch(call, fd, node, options);
         return handle;
     }
 
     template <class Rep, class Period>
-    TimePoint due(std::chrono::duration<Rep, Period> delay) const {
-        return deadline_after(time(), saturated(delay));
+    TimePoint due(const char* call, std::chrono::duration<Rep, Period> delay) const {
+        return deadline_after(time(), saturated(delay, call));
     }
 
     [[noreturn]] static void refuse_period();
     void take_posts();
     void tell_handler(const Report& report);
     bool report_failed_handler(const Report& told, std::exception_ptr failure);
-    void add_watch(const char* call, int fd, detail::Node* node, bool owned);
+    void add_watch(const char* call, int fd, detail::Node* node, const Options* options);
     void post(const Options& options, Callback callback);
     void* find_service(const char* type) const noexcept;
     void keep_service(const char* type, std::shared_ptr<void> service);
@@ -384,8 +399,10 @@ public:
 
     /// call_soon_threadsafe(), but false instead of an exception once the loop is closed; the
     /// callable is destroyed then. Always goes through the inbox, from the loop's thread too.
+    /// Throws std::invalid_argument for a null callable.
     template <class F, class... A>
     bool post(F&& f, A&&... arguments) const {
+        detail::refuse_null(f, "Poster::post");
         return put(Callback(std::forward<F>(f), std::forward<A>(arguments)...));
     }
 

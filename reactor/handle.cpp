@@ -9,6 +9,8 @@
 namespace reactor {
 namespace detail {
 
+const char own_label[] = "the loop's own";
+
 LoopCore::~LoopCore() = default;
 
 void Node::drop_context() noexcept {
@@ -19,26 +21,6 @@ void Node::drop_context() noexcept {
     } else {
         ContextMapPtr::adopt(static_cast<ContextMap*>(was));
     }
-}
-
-std::string callable_text(const char* name) {
-    if (!name) return std::string();
-    // "const char* reactor::detail::callable_name() [with F = reactor::detail::BoundOnce<T>]" or
-    // "... [F = ...]": what the user wrote is T.
-    std::string text = name;
-    const std::size_t begin = text.find("F = ");
-    if (begin == std::string::npos || text.find("callable_name() [") > begin) return text;
-    text = text.substr(begin + 4, text.rfind(']') - begin - 4);
-    for (const char* const prefix :
-         {"reactor::detail::", "Scoped<", "reactor::detail::", "BoundOnce<", "BoundMany<"}) {
-        const std::string wrapper(prefix);
-        if (text.compare(0, wrapper.size(), wrapper) != 0) continue;
-        text.erase(0, wrapper.size());
-        if (wrapper.back() != '<') continue;
-        text.pop_back();  // its '>', which a compiler may set apart
-        text.erase(text.find_last_not_of(' ') + 1);
-    }
-    return text;
 }
 
 void LoopCore::set_context(Node* node, const Options* options) {

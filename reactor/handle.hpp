@@ -142,6 +142,10 @@ private:
 
 namespace detail {
 
+/// The label, told by its address, of callbacks that are the loop's own business: inspection does
+/// not list them.
+extern const char own_label[];
+
 /// Between handles and nodes, for those who register callbacks.
 struct HandleAccess {
     static Handle handle(Node* node) noexcept { return Handle(node); }

@@ -17,6 +17,7 @@ public:
         key_ = new_done_key(*state.core);
         node_ = HandleAccess::handle(
             attach_done<OnDone<AnyPromise, decltype(stop)>>(state, key_, nullptr, &state, stop));
+        HandleAccess::node(node_)->label = own_label;
     }
     StopHook(const StopHook&) = delete;
     StopHook& operator=(const StopHook&) = delete;
@@ -36,16 +37,17 @@ private:
 
 }  // namespace
 
-void run_until_done(EventLoop& loop, PromiseState& state) {
+void run_until_done(EventLoop& loop, PromiseState& state, const char* call) {
     if (state.core != &loop.core()) {
-        throw StateError("run_until_complete: the promise belongs to another event loop");
+        throw StateError(std::string(call) + ": the promise belongs to another event loop");
     }
     const StopHook hook(loop, state);
-    loop.run_forever();
+    loop.run(call);
     if (!state.done()) {
-        throw StateError(
-            "run_until_complete: the event loop was stopped before the promise was "
-            "done, which stays pending");
+        throw StateError(std::string(call) +
+                         ": the event loop was stopped before the promise was done, which stays "
+                         "pending: " +
+                         state.describe());
     }
 }
 

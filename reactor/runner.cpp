@@ -29,7 +29,10 @@ public:
             (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) {
             return;
         }
-        loop_.add_signal_handler(SIGINT, &InterruptGuard::interrupt, this);
+        const Handle handler =
+            detail::make_signal_callback(loop_.core(), &InterruptGuard::interrupt, this);
+        detail::HandleAccess::node(handler)->label = detail::own_label;
+        detail::put_signal_handler(loop_, SIGINT, handler);
         installed_ = true;
     }
     ~InterruptGuard() {
@@ -106,7 +109,7 @@ Options Runner::in_context(Options options) {
 
 void Runner::run_until_done(const AnyPromise& main) {
     const InterruptGuard guard(*loop_, main, options_.handle_sigint);
-    detail::run_until_done(*loop_, detail::PromiseAccess::require(main, "run"));
+    detail::run_until_done(*loop_, detail::PromiseAccess::require(main, "run"), "run");
     guard.check();
 }
 

@@ -85,15 +85,15 @@ public:
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(std::chrono::duration<Rep, Period> delay, F&& f, A&&... arguments) {
         if (!open("call_later")) return refused_timer();
-        return at<F, A...>("call_later", nullptr, loop_ref().due(delay), std::forward<F>(f),
-                           std::forward<A>(arguments)...);
+        return at<F, A...>("call_later", nullptr, loop_ref().due("call_later", delay),
+                           std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(const Options& options, std::chrono::duration<Rep, Period> delay, F&& f,
                            A&&... arguments) {
         if (!open("call_later")) return refused_timer();
-        return at<F, A...>("call_later", &options, loop_ref().due(delay), std::forward<F>(f),
-                           std::forward<A>(arguments)...);
+        return at<F, A...>("call_later", &options, loop_ref().due("call_later", delay),
+                           std::forward<F>(f), std::forward<A>(arguments)...);
     }
 
     template <class F, class... A>
@@ -109,13 +109,13 @@ public:
 
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_every(std::chrono::duration<Rep, Period> period, F&& f, A&&... arguments) {
-        return every<F, A...>(nullptr, saturated(period), std::forward<F>(f),
+        return every<F, A...>(nullptr, saturated(period, "call_every"), std::forward<F>(f),
                               std::forward<A>(arguments)...);
     }
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_every(const Options& options, std::chrono::duration<Rep, Period> period, F&& f,
                            A&&... arguments) {
-        return every<F, A...>(&options, saturated(period), std::forward<F>(f),
+        return every<F, A...>(&options, saturated(period, "call_every"), std::forward<F>(f),
                               std::forward<A>(arguments)...);
     }
 

@@ -111,7 +111,10 @@ public:
             replaced.cancel();
             return;
         }
-        if (callbacks_.empty()) loop_.add_reader(wakeup_.fd(), &SignalHandlers::arrived, this);
+        if (callbacks_.empty()) {
+            loop_.add_reader(Options().label(own_label), wakeup_.fd(), &SignalHandlers::arrived,
+                             this);
+        }
         try {
             callbacks_.emplace(signal, callback);
             take(signal);
@@ -132,6 +135,8 @@ public:
         callback.cancel();  // also out of the batch that runs now
         return true;
     }
+
+    const std::map<int, Handle>& callbacks() const noexcept { return callbacks_; }
 
 private:
     /// Becomes the owner of a signal's slot and its handler.
@@ -208,13 +213,18 @@ void put_signal_handler(EventLoop& loop, int signal, const Handle& handler) {
     loop.service<SignalHandlers>().add(signal, handler);
 }
 
+std::map<int, Handle> signal_callbacks(EventLoop& loop) {
+    const SignalHandlers* const handlers = loop.service_if_made<SignalHandlers>();
+    return handlers ? handlers->callbacks() : std::map<int, Handle>();
+}
+
 }  // namespace detail
 
 bool EventLoop::remove_signal_handler(int signal) {
     core_->check_thread("remove_signal_handler");
     detail::check_number("remove_signal_handler", signal);
-    void* const found = find_service(detail::callable_name<detail::SignalHandlers>());
-    return found && static_cast<detail::SignalHandlers*>(found)->remove(signal);
+    detail::SignalHandlers* const handlers = service_if_made<detail::SignalHandlers>();
+    return handlers && handlers->remove(signal);
 }
 
 }  // namespace reactor

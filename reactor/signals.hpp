@@ -5,6 +5,7 @@
 #include <reactor/event_loop.hpp>
 #include <reactor/handle.hpp>
 
+#include <map>
 #include <utility>
 
 namespace reactor {
@@ -23,6 +24,8 @@ Handle make_signal_callback(LoopCore& core, F&& f, A&&... arguments) {
 }
 
 void put_signal_handler(EventLoop& loop, int signal, const Handle& handler);
+/// The loop's signals and their callbacks.
+std::map<int, Handle> signal_callbacks(EventLoop& loop);
 
 }  // namespace detail
 

@@ -56,9 +56,19 @@ std::size_t StateGraph::count(const std::string& state) const {
     return at == waits_.end() ? 0 : at->second;
 }
 
-std::string StateGraph::dot(const std::string& title) const {
+std::string StateGraph::dot(const std::string& title,
+                            const std::map<std::string, std::size_t>& now) const {
     std::string text = begin(title);
-    for (const auto& wait : waits_) text += "  " + quoted(wait.first) + ";\n";
+    std::map<std::string, std::size_t> states = now;
+    for (const auto& wait : waits_) states.emplace(wait.first, 0);
+    for (const auto& state : states) {
+        text += "  " + quoted(state.first);
+        if (state.second != 0) {
+            text += " [style=filled label=" +
+                    quoted(state.first + " (" + std::to_string(state.second) + " now)") + "]";
+        }
+        text += ";\n";
+    }
     for (const auto& edge : edges_) {
         text += "  " + quoted(edge.first.first) + " -> " + quoted(edge.first.second) +
                 " [label=" + std::to_string(edge.second) + "];\n";

@@ -52,7 +52,10 @@ public:
     /// How often a task waited in `state`, from wherever it came.
     std::size_t count(const std::string& state) const;
     /// The graph in the language of Graphviz: one node for each wait, edges labelled with counts.
-    std::string dot(const std::string& title) const;
+    /// `now` says how many tasks wait in a state at the moment (task_states() of inspect.hpp):
+    /// those states are filled, and say so.
+    std::string dot(const std::string& title, const std::map<std::string, std::size_t>& now =
+                                                  std::map<std::string, std::size_t>()) const;
 
     /// For tasks. `from` is null at the first wait.
     void add(const char* from, const char* to);

@@ -157,7 +157,7 @@ Outcome TaskCore::take_cancellation() {
 
 std::string TaskCore::where() const {
     if (waited) return place(here.file(), here.line());
-    return own.line != 0 ? place(own.file, own.line) : std::string();
+    return own.made_at();
 }
 
 void TaskCore::set_name(std::string name) { given_name.reset(new std::string(std::move(name))); }
@@ -175,7 +175,8 @@ std::string TaskCore::describe() const {
     } else if (!started) {
         text += ", not started";
     }
-    if (own.line != 0) text += ", made at " + place(own.file, own.line);
+    const std::string made = own.made_at();
+    if (!made.empty()) text += ", made at " + made;
     return text;
 }
 

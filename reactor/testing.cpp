@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <reactor/error.hpp>
+#include <reactor/inspect.hpp>
 #include <reactor/testing.hpp>
 
 #include <exception>
+#include <initializer_list>
 #include <utility>
 
 #include <dirent.h>
@@ -16,6 +18,9 @@ namespace {
 
 // Far more than any test needs, and over in a second.
 constexpr std::size_t too_many_iterations = 1000000;
+
+// Of what a test has left: enough to see what it was.
+constexpr std::size_t most_lines = 20;
 
 }  // namespace
 
@@ -99,14 +104,20 @@ LoopFixture::~LoopFixture() {
 }
 
 void LoopFixture::check() {
-    const auto left = [this](std::size_t count, const char* what) {
-        if (count != 0) {
-            fail_("the test leaves " + std::to_string(count) + " " + what + " behind");
-        }
+    using Kind = Waiting::Kind;
+    const Alive alive = why_alive(loop);
+    const auto left = [this, &alive](std::size_t count, const char* what,
+                                     std::initializer_list<Kind> kinds) {
+        if (count == 0) return;
+        const std::string list = alive.only(kinds).text(most_lines);
+        fail_("the test leaves " + std::to_string(count) + " " + what + " behind" +
+              (list.empty() ? list : ":\n" + list));
     };
-    left(loop.ready_count(), "callbacks that were queued and not run");
-    left(loop.timer_count(), "armed timers");
-    left(loop.watch_count(), "watched descriptors");
+    left(loop.ready_count(), "callbacks that were queued and not run",
+         {Kind::queued, Kind::posted});
+    left(loop.timer_count(), "armed timers", {Kind::timer});
+    left(loop.watch_count(), "watched descriptors",
+         {Kind::reader, Kind::writer, Kind::urgent_reader, Kind::signal});
     loop.close();  // which may report more
     const std::size_t descriptors = open_descriptors();
     if (descriptors != descriptors_before_) {

@@ -47,9 +47,9 @@ void Timeout::arm(TimePoint deadline) {
         timer_.cancel();
         // Not a timer, which comes after what is queued: a step that the task asks for by yielding
         // must already see that the time is up.
-        at_once_ = loop.call_soon(&Timeout::fire, this);
+        at_once_ = loop.call_soon(Options().label("Timeout"), &Timeout::fire, this);
     } else if (!timer_.reschedule(deadline)) {
-        timer_ = loop.call_at(deadline, &Timeout::fire, this);
+        timer_ = loop.call_at(Options().label("Timeout"), deadline, &Timeout::fire, this);
     }
     when_ = deadline;
 }

@@ -39,7 +39,7 @@ public:
     /// outside of a task, and if it is active.
     template <class Rep, class Period>
     void enter(std::chrono::duration<Rep, Period> delay) {
-        enter_after(saturated(delay));
+        enter_after(saturated(delay, "Timeout::enter"));
     }
     /// The same with a deadline in the loop's time.
     void enter_at(TimePoint deadline);
@@ -54,7 +54,7 @@ public:
     /// iteration. Throws StateError before enter(), once the time is up, and after leave().
     template <class Rep, class Period>
     void reschedule(std::chrono::duration<Rep, Period> delay) {
-        reschedule_after(saturated(delay));
+        reschedule_after(saturated(delay, "Timeout::reschedule"));
     }
     void reschedule_at(TimePoint deadline);
 

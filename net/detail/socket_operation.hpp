@@ -28,6 +28,7 @@ struct SocketOperation : reactor::detail::OperationState<T> {
 struct ConnectOperation final : reactor::detail::Pooled<ConnectOperation, SocketOperation<void>> {
     using Pooled::Pooled;
     void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override { why.what = "Socket::connect"; }
 
     Duration pause{0};  // before the next try at a full Unix listener; zero: none was needed
 };
@@ -35,6 +36,7 @@ struct ConnectOperation final : reactor::detail::Pooled<ConnectOperation, Socket
 struct ReadOperation final : reactor::detail::Pooled<ReadOperation, SocketOperation<std::string>> {
     using Pooled::Pooled;
     void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override { why.what = "Socket::read"; }
 
     std::size_t most = 0;  // of one read; of everything if `to_end`
     bool to_end = false;
@@ -44,6 +46,7 @@ struct ReadOperation final : reactor::detail::Pooled<ReadOperation, SocketOperat
 struct SendOperation final : reactor::detail::Pooled<SendOperation, SocketOperation<void>> {
     using Pooled::Pooled;
     void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override { why.what = "Socket::send"; }
 
     const std::string& bytes() const noexcept { return shared ? *shared : own; }
     /// A promise may be held long after its outcome.

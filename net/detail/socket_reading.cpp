@@ -80,9 +80,10 @@ bool SocketState::advance(ReadOperation& read) {
         if (read.bytes.size() > read.most) {
             const std::size_t consumed = read.bytes.size();
             put_back(read);
-            read.fail(std::make_exception_ptr(LimitOverrunError(
-                "read from " + peer_.str() + ": more than " + std::to_string(read.most) + " bytes",
-                consumed)));
+            read.fail(std::make_exception_ptr(
+                LimitOverrunError("read from " + in_words(peer_) + ": more than " +
+                                      std::to_string(read.most) + " bytes",
+                                  consumed)));
             return true;
         }
         if (drained_) return false;

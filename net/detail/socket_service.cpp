@@ -14,8 +14,15 @@ SocketService::SocketService(EventLoop&)
     : context(std::make_shared<boost::asio::io_context>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE)),
       buffer(new char[buffer_size]) {}
 
+std::string in_words(const Endpoint& address) {
+    const bool named = address.family() != Endpoint::Family::local || address.is_abstract() ||
+                       !address.address().empty();
+    return named ? address.str() : "a Unix socket without a name";
+}
+
 std::system_error socket_error(int code, const char* step, const Endpoint& address) {
-    return std::system_error(code, std::system_category(), std::string(step) + ' ' + address.str());
+    return std::system_error(code, std::system_category(),
+                             std::string(step) + ' ' + in_words(address));
 }
 
 std::system_error watch_error(const std::system_error& refusal, const char* step,
@@ -27,7 +34,8 @@ std::system_error watch_error(const std::system_error& refusal, const char* step
         text.compare(text.size() - reason.size(), reason.size(), reason) == 0) {
         text.resize(text.size() - reason.size());
     }
-    return std::system_error(refusal.code(), std::string(step) + ' ' + address.str() + ": " + text);
+    return std::system_error(refusal.code(),
+                             std::string(step) + ' ' + in_words(address) + ": " + text);
 }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {

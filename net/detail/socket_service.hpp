@@ -63,6 +63,15 @@ public:
 };
 
 /// "connect to 127.0.0.1:9: Connection refused".
+/// For the watches of our own descriptors; who waits is told by the promise, not by a place in
+/// here.
+inline Options watch_options(const char* label) {
+    return Options(Here("", "", 0)).owned_descriptor().label(label);
+}
+
+/// How messages name it: its str(), which says nothing of a Unix socket without a name.
+std::string in_words(const Endpoint& address);
+
 std::system_error socket_error(int code, const char* step, const Endpoint& address);
 inline std::system_error socket_error(const boost::system::error_code& code, const char* step,
                                       const Endpoint& address) {

@@ -116,7 +116,7 @@ int SocketState::release() {
 
 bool SocketState::watch_reading(PromiseState& read) {
     try {
-        read_watch_ = core.loop->add_reader(Options().owned_descriptor().label("net::Socket reads"),
+        read_watch_ = core.loop->add_reader(watch_options("net::Socket reads"),
                                             socket_->native_handle(), &SocketState::readable, this);
         return true;
     } catch (const std::system_error& error) {
@@ -130,8 +130,8 @@ bool SocketState::watch_writing(PromiseState& operation, const char* step) {
     if (write_watch_ && !write_watch_.cancelled()) return true;
     try {
         write_watch_ =
-            core.loop->add_writer(Options().owned_descriptor().label("net::Socket writes"),
-                                  socket_->native_handle(), &SocketState::writable, this);
+            core.loop->add_writer(watch_options("net::Socket writes"), socket_->native_handle(),
+                                  &SocketState::writable, this);
         return true;
     } catch (const std::system_error& error) {
         fail(operation, watch_error(error, step, peer_));
@@ -144,7 +144,8 @@ void SocketState::fail(PromiseState& operation, const std::system_error& error) 
 }
 
 void SocketState::fail_late(PromiseState& operation, const char* step) {
-    operation.fail(std::make_exception_ptr(TimeoutError(std::string(step) + ' ' + peer_.str())));
+    operation.fail(
+        std::make_exception_ptr(TimeoutError(std::string(step) + ' ' + in_words(peer_))));
 }
 
 }  // namespace detail

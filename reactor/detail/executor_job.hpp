@@ -100,6 +100,8 @@ public:
     std::uint64_t cause() const noexcept { return cause_; }
     /// Lets go of everything: by cancel(), and where a closed loop takes no delivery.
     virtual void abandon() noexcept = 0;
+    /// The type of the callable, as the compiler prints it.
+    virtual const char* type() const noexcept = 0;
 
 protected:
     virtual void call() = 0;
@@ -127,6 +129,12 @@ struct JobState final : Pooled<JobState<R>, OperationState<R>> {
     }
 
     std::string describe() const override { return "promise of run_in_executor()"; }
+    void explain(WhyPending& why) const override {
+        why.is_job = true;
+        if (!job) return;
+        why.what = callable_text(job->type());
+        why.running = job->claimed();
+    }
 
     std::shared_ptr<JobBase> job;
 };
@@ -185,6 +193,7 @@ public:
         result_.drop();
         const Promise<R> last = std::move(promise_);
     }
+    const char* type() const noexcept override { return callable_name<B>(); }
 
 private:
     void call() override { result_.call(*callable_); }

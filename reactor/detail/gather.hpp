@@ -36,6 +36,8 @@ public:
     void start(PromiseState& outer, std::vector<AnyPromise> children);
     bool cancel(PromiseState& outer, const std::string& message);
     void clear() noexcept;
+    void explain(WhyPending& why) const;
+    std::string describe() const;
 
     std::size_t size() const noexcept { return children_.size(); }
     /// Gives the kept child up: each of them once.
@@ -75,6 +77,8 @@ struct GatherState final : Pooled<GatherState<V>, ValueState<V>> {
         return nullptr;
     }
     void before_dispose() noexcept override { gathering.clear(); }
+    void explain(WhyPending& why) const override { gathering.explain(why); }
+    std::string describe() const override { return gathering.describe(); }
 
     Gathering gathering;
 };

@@ -47,6 +47,12 @@ public:
 
     bool has_posts() const noexcept { return has_posts_.load(std::memory_order_acquire); }
     std::size_t count();
+    /// Calls visit(const Post&) for each, with the mutex held.
+    template <class F>
+    void for_each(F visit) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (const Post& post : posts_) visit(post);
+    }
     /// Before a wait that may block: false if there is something to do instead.
     bool fall_asleep() noexcept;
     void wake_up() noexcept { sleeping_.store(false, std::memory_order_relaxed); }

@@ -22,6 +22,7 @@ class Report;
 
 namespace detail {
 
+class Births;
 class Inbox;
 struct HandleAccess;
 struct PromiseState;
@@ -188,6 +189,7 @@ public:
     std::atomic<PromiseState*> dropped{nullptr};
     PromiseState* doomed = nullptr;
     bool reaping = false;
+    Births* births = nullptr;  // when pending promises were made, once the loop was in debug mode
     TaskCore* current_task = nullptr;  // whose step runs now
     std::uint64_t next_task = 1;       // the number in the next task's default name
 

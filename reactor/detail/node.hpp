@@ -28,10 +28,6 @@ enum class NodeFlag : std::uint32_t {
 
 constexpr std::uint32_t bit_of(NodeFlag flag) noexcept { return static_cast<std::uint32_t>(flag); }
 
-/// A callable's type as the user wrote it, from what callable_name() gives; any other text as it
-/// is.
-std::string callable_text(const char* name);
-
 /// What a Handle refers to: a callable in place, with the context it runs in. Owned by counted
 /// references: one of the queue, heap, table or promise that will run it, one of each Handle. A
 /// node is never moved; a done callback is a node that waits in its promise's list.

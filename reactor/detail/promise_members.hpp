@@ -73,8 +73,8 @@ Promise<T> EventLoop::create_promise(Here here) {
 
 namespace detail {
 
-/// Runs `loop` until `state` is done, or throws StateError.
-void run_until_done(EventLoop& loop, PromiseState& state);
+/// Runs `loop` until `state` is done, or throws StateError, naming `call`.
+void run_until_done(EventLoop& loop, PromiseState& state, const char* call);
 
 }  // namespace detail
 
@@ -82,7 +82,7 @@ template <class T>
 T EventLoop::run_until_complete(Promise<T> promise) {
     core_->check("run_until_complete");
     detail::PromiseState& state = detail::PromiseAccess::require(promise, "run_until_complete");
-    detail::run_until_done(*this, state);
+    detail::run_until_done(*this, state, "run_until_complete");
     return detail::pass_value(static_cast<detail::ValueState<T>&>(state));
 }
 

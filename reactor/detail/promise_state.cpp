@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/births.hpp>
 #include <reactor/detail/promise_state.hpp>
 
 #include <cxxabi.h>
@@ -39,6 +40,7 @@ PromiseState::PromiseState(LoopCore& c, const Here& here) noexcept
       hollow(false),
       spoke(false),
       dying(false),
+      dated(false),
       line(here.line()),
       file(here.file()) {
     c.retain();
@@ -47,11 +49,18 @@ PromiseState::PromiseState(LoopCore& c, const Here& here) noexcept
     next = c.pending;
     if (next) next->previous = this;
     c.pending = this;
+    if (c.debug) note_birth();
 }
+
+void PromiseState::note_birth() noexcept { dated = Births::note(*this); }
 
 void PromiseState::unlink() noexcept {
     if (!linked) return;
     linked = false;
+    if (dated) {
+        dated = false;
+        core->births->forget(*this);
+    }
     (previous ? previous->next : core->pending) = next;
     if (next) next->previous = previous;
     previous = next = nullptr;
@@ -251,8 +260,14 @@ void PromiseState::drop_callbacks() noexcept {
     drop_nodes(node);
 }
 
+std::string PromiseState::made_at() const {
+    // Without a line, "file" is empty, or `function` says which call of the library's made it.
+    return line != 0 ? std::string(file) + ":" + std::to_string(line) : std::string();
+}
+
 std::string PromiseState::describe() const {
-    return "promise made at " + std::string(file) + ":" + std::to_string(line);
+    const std::string place = made_at();
+    return place.empty() ? "promise" : "promise made at " + place;
 }
 
 void break_promise(PromiseState& state, std::int32_t links) noexcept {

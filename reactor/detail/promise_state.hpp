@@ -12,13 +12,24 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace reactor {
 namespace detail {
 
+struct PromiseState;
 struct TaskCore;
 
 enum class PromiseStatus : std::uint8_t { pending, value, error, cancelled };
+
+/// What a pending promise says to whoever asks why its loop goes on (inspect.hpp).
+struct WhyPending {
+    std::string what;                      // how it was made: "sleep"; empty: create_promise()
+    std::vector<PromiseState*> waits_for;  // pending ones; not owned
+    std::size_t of = 0;                    // not 0: it waits for several, and was made of so many
+    bool is_job = false;                   // `what` is what a thread calls
+    bool running = false;                  // of a job
+};
 
 /// What the Promise objects of one promise share, but for the value.
 ///
@@ -90,6 +101,10 @@ struct PromiseState {
 
     /// Part of a sentence that names it: "promise made at file:line".
     virtual std::string describe() const;
+    /// Where it was made, as "file:line"; empty if that is not known.
+    std::string made_at() const;
+    /// What it is and waits for, while it is pending. Runs no code of a user's.
+    virtual void explain(WhyPending&) const {}
     /// The task whose outcome this is; null for a plain promise.
     virtual TaskCore* as_task() noexcept { return nullptr; }
 
@@ -120,6 +135,7 @@ struct PromiseState {
     bool hollow : 1;        // some callbacks may be empty
     bool spoke : 1;         // before_dispose() was called
     bool dying : 1;         // its last reference has gone: nothing can complete it any more
+    bool dated : 1;         // the loop's `births` knows it
     std::uint32_t line;     // where it was made
     const char* file;
     Node* first = nullptr;  // callbacks, in order of registration
@@ -133,6 +149,7 @@ protected:
     virtual ~PromiseState() = default;
 
 private:
+    void note_birth() noexcept;
     [[noreturn]] static void refuse_second(const char* call);
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -34,6 +35,10 @@ const char* callable_name() noexcept {
     return "callable";
 #endif
 }
+
+/// What the user wrote in what callable_name() gives: without the library's own wrappers. Any other
+/// text as it is; empty for null.
+std::string callable_text(const char* pretty_function);
 
 /// How a callable of type B lies in a storage: itself, or behind a pointer.
 template <class B, bool in_place = FitsInPlace<B>::value>

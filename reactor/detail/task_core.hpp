@@ -2,6 +2,7 @@
 #ifndef REACTOR_DETAIL_TASK_CORE_HPP
 #define REACTOR_DETAIL_TASK_CORE_HPP
 
+#include <reactor/clock.hpp>
 #include <reactor/detail/continuation.hpp>
 #include <reactor/detail/promise_state.hpp>
 #include <reactor/here.hpp>
@@ -135,6 +136,8 @@ struct TaskCore {
     std::string name() const;
     void set_name(std::string name);
     std::string describe() const;
+    /// When the first of its active time limits is over; never() without one.
+    TimePoint time_limit() const noexcept;
 
     // ---- end ----
 

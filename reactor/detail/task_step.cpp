@@ -3,6 +3,8 @@
 #include <reactor/task.hpp>
 #include <reactor/timeout.hpp>
 
+#include <algorithm>
+
 #include <cxxabi.h>
 
 namespace reactor {
@@ -123,6 +125,14 @@ void TaskCore::run_finally() {
     action = Action::none;
     auto clean_up = [this] { static_cast<void>(Next(machine->finally())); };
     guard(clean_up);
+}
+
+TimePoint TaskCore::time_limit() const noexcept {
+    TimePoint first = never();
+    for (const Timeout* limit = limits; limit; limit = limit->outer_) {
+        first = std::min(first, limit->when());
+    }
+    return first;
 }
 
 void TaskCore::leave_limits() noexcept {

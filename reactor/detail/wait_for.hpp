@@ -50,6 +50,10 @@ struct WaitState final : Pooled<WaitState<T>, ValueState<T>>, Limit {
         if (this->cancel_now(message)) stop();
     }
     void before_dispose() noexcept override { stop(); }
+    void explain(WhyPending& why) const override {
+        why.what = "wait_for";
+        if (this->source) why.waits_for.push_back(this->source);
+    }
     void source_lost() noexcept {
         source = nullptr;
         stop();

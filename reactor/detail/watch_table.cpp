@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <reactor/detail/watch_table.hpp>
+#include <reactor/handle.hpp>
 #include <reactor/report.hpp>
 
 #include <cerrno>
@@ -73,15 +74,17 @@ std::uint64_t WatchTable::token(int fd, const Watch& watch) const noexcept {
     return static_cast<std::uint64_t>(watch.generation) << 32 | static_cast<unsigned>(fd);
 }
 
-void WatchTable::add(const char* call, int fd, Node* node, bool owned) {
+void WatchTable::add(const char* call, int fd, Node* node, const Options* options) {
     if (fd < 0) {
         throw std::invalid_argument(std::string(call) + ": " + std::to_string(fd) +
                                     " is no descriptor: give the number of an open one");
     }
     if (!find(fd)) grow(call, fd);
     Watch& watch = *find(fd);
+    const bool owned = options && options->owns_descriptor();
     const unsigned slot = index_of(node->kind());
     const unsigned bit = bits[slot];
+    note_origin(fd, slot, options);
     if (!owned) {
         // A descriptor of somebody who does not own it, even if others do: nothing may linger of an
         // interest that was taken back, since nobody will say when the descriptor is closed.
@@ -122,6 +125,22 @@ void WatchTable::grow(const char* call, int fd) {
     dirty_.reserve(roomy);
     flushing_.reserve(roomy);
     watches_.resize(roomy);
+}
+
+void WatchTable::note_origin(int fd, unsigned slot, const Options* options) {
+    const std::size_t index = static_cast<std::size_t>(fd);
+    const bool known = core_.debug || (options && options->here().line() != 0);
+    if (index >= origins_.size()) {
+        if (!known) return;
+        origins_.resize(watches_.size());
+    }
+    Origin& origin = origins_[index].of[slot];
+    origin = Origin();
+    if (options) {
+        origin.file = options->here().file();
+        origin.line = options->here().line();
+    }
+    if (core_.debug) origin.time = core_.clock->now();
 }
 
 bool WatchTable::remove(int fd, NodeKind kind) noexcept {

@@ -2,6 +2,7 @@
 #ifndef REACTOR_DETAIL_WATCH_TABLE_HPP
 #define REACTOR_DETAIL_WATCH_TABLE_HPP
 
+#include <reactor/clock.hpp>
 #include <reactor/detail/loop_core.hpp>
 #include <reactor/detail/node.hpp>
 #include <reactor/selector.hpp>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace reactor {
+
+class Options;
+
 namespace detail {
 
 /// Who waits for which descriptor, and what the selector has been told of it. Owned by the loop,
@@ -33,8 +37,8 @@ public:
     ~WatchTable();
 
     /// Registers a node (reader, writer or urgent) with a reference of its own; replaces, and
-    /// cancels, the one of that kind. Strong guarantee.
-    void add(const char* call, int fd, Node* node, bool owned);
+    /// cancels, the one of that kind. `options` may be null. Strong guarantee.
+    void add(const char* call, int fd, Node* node, const Options* options);
     /// Cancels the node of that kind; whether there was one.
     bool remove(int fd, NodeKind kind) noexcept;
     /// A node was cancelled: takes it out if it is still the registered one.
@@ -55,12 +59,20 @@ public:
     std::size_t count() const noexcept { return count_; }
     const char* selector_name() const noexcept { return name_; }
 
-    /// Calls visit(fd, const Node&) for each registered callback.
+    /// Where and when a callback was registered, as far as that is known.
+    struct Origin {
+        const char* file = "";
+        unsigned line = 0;         // 0: not known
+        TimePoint time = never();  // never(): not known
+    };
+
+    /// Calls visit(fd, const Node&, const Origin&) for each registered callback.
     template <class F>
     void for_each(F visit) const {
         for (std::size_t fd = 0; fd < watches_.size(); ++fd) {
-            for (const Node* node : watches_[fd].nodes) {
-                if (node) visit(static_cast<int>(fd), *node);
+            for (unsigned i = 0; i < 3; ++i) {
+                const Node* const node = watches_[fd].nodes[i];
+                if (node) visit(static_cast<int>(fd), *node, origin(fd, i));
             }
         }
     }
@@ -80,6 +92,15 @@ private:
         unsigned due() const noexcept;
     };
 
+    struct Origins {
+        Origin of[3];  // reader, writer, urgent
+    };
+
+    Origin origin(std::size_t fd, unsigned slot) const noexcept {
+        return fd < origins_.size() ? origins_[fd].of[slot] : Origin();
+    }
+    void note_origin(int fd, unsigned slot, const Options* options);
+
     Watch* find(int fd) noexcept;
     std::uint64_t token(int fd, const Watch& watch) const noexcept;
     void mark_dirty(int fd, Watch& watch) noexcept;
@@ -98,8 +119,11 @@ private:
     const char* name_;
     int wakeup_fd_;
     std::vector<Watch> watches_;  // by descriptor
-    std::vector<int> dirty_;      // capacity for every descriptor: marking one cannot fail
-    std::vector<int> flushing_;   // the same
+    // Beside the table, which every event goes through, and empty unless there is something to
+    // tell.
+    std::vector<Origins> origins_;
+    std::vector<int> dirty_;     // capacity for every descriptor: marking one cannot fail
+    std::vector<int> flushing_;  // the same
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
     long process_;  // whose registrations these are: a forked child must not take them out

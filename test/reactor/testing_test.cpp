@@ -171,4 +171,26 @@ BOOST_AUTO_TEST_CASE(a_fixture_notices_what_a_test_leaves_behind) {
                }).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_fixture_names_what_a_test_leaves_behind) {
+    using reactor::Options;
+    SocketPair pair;
+    BOOST_TEST(only(
+        failures_of([](LoopFixture& f) { f.loop.call_soon(Options().label("forgotten"), [] {}); }),
+        "the test leaves 1 callbacks that were queued and not run behind:\n"
+        "queued callback  forgotten\n"));
+    BOOST_TEST(only(failures_of([](LoopFixture& f) {
+                        f.loop.call_later(Options().label("late"), seconds(2), [] {});
+                    }),
+                    "the test leaves 1 armed timers behind:\ntimer  late  due in 2.000 s\n"));
+    BOOST_TEST(only(failures_of([&](LoopFixture& f) {
+                        f.loop.add_reader(Options().label("ears"), pair.mine, [] {});
+                    }),
+                    "behind:\nreader  ears  descriptor " + std::to_string(pair.mine) +
+                        ", made at " + __FILE__));
+    BOOST_TEST(only(failures_of([](LoopFixture& f) {
+                        for (int i = 0; i < 30; ++i) f.loop.call_soon([] {});
+                    }),
+                    "and 10 more\n"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
