@@ -186,7 +186,7 @@ private:
 
     /// The reader of the wake-up: queues the callbacks as new work (row SG-07).
     void arrived() {
-        wakeup_.drain();
+        if (!wakeup_.drain()) replace_wakeup();
         LoopCore& core = loop_.core();
         for (auto& entry : callbacks_) {
             if (!slots[entry.first].pending.exchange(false)) continue;
@@ -196,6 +196,18 @@ private:
             node->add_reference();
             core.push(node);
         }
+    }
+
+    /// Somebody has closed its descriptor, and what has the number now is always ready.
+    void replace_wakeup() {
+        Report told("The signals' wake-up descriptor " + std::to_string(wakeup_.fd()) +
+                    " was closed by somebody else");
+        told.details.emplace_back("remedy",
+                                  "find who closes a descriptor that is not its own, or twice");
+        loop_.remove_reader(wakeup_.fd());
+        wakeup_.renew();
+        loop_.add_reader(wakeup_.fd(), &SignalHandlers::arrived, this);
+        loop_.call_exception_handler(told);
     }
 
     EventLoop& loop_;

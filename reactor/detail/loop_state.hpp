@@ -73,6 +73,7 @@ private:
     Duration time_to_wait(Duration max_wait);
     void poll(Duration timeout);
     void collect();
+    void replace_wakeup() noexcept;
     void run_batch();
 
     bool is_plain(const Node& node) const noexcept;

@@ -278,10 +278,16 @@ void WatchTable::lost_descriptor(int fd, const char* why) noexcept {
     }
 }
 
+void WatchTable::replace_wakeup(int fd) noexcept {
+    // All of it, since the old number may be in the selector for somebody else's file by now.
+    wakeup_fd_ = fd;
+    rebuild();
+}
+
 void WatchTable::rebuild() noexcept {
     try {
         selector_->reset();
-        selector_->add(wakeup_fd_, Interest::read, wakeup_token);
+        if (wakeup_fd_ >= 0) selector_->add(wakeup_fd_, Interest::read, wakeup_token);
         for (std::size_t i = 0; i < watches_.size(); ++i) {
             Watch& watch = watches_[i];
             watch.woke_stale = false;
@@ -289,7 +295,10 @@ void WatchTable::rebuild() noexcept {
             watch.registered = 0;
             if (watch.wanted() != 0) update(static_cast<int>(i));
         }
+        told_ = false;
     } catch (...) {
+        if (told_) return;  // without descriptors it fails at each event, and one report is enough
+        told_ = true;
         const char* const text =
             "A descriptor was closed while the loop watched it, and the selector cannot be rebuilt "
             "without it: the loop may spin";
