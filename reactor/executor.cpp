@@ -295,6 +295,7 @@ struct DefaultExecutor {
 }  // namespace detail
 
 Executor& default_executor(EventLoop& loop) {
+    loop.core().check("default_executor");
     detail::DefaultExecutor& executor = loop.service<detail::DefaultExecutor>();
     if (executor.shut) {
         throw StateError(
@@ -304,6 +305,7 @@ Executor& default_executor(EventLoop& loop) {
 }
 
 Promise<void> shutdown_default_executor(EventLoop& loop) {
+    loop.core().check("shutdown_default_executor");
     detail::DefaultExecutor& executor = loop.service<detail::DefaultExecutor>();
     executor.shut = true;
     return executor.pool.shutdown(loop);
