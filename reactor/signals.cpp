@@ -85,7 +85,7 @@ bool is_ours(const struct ::sigaction& action) noexcept {
 void check_number(const char* call, int signal) {
     if (signal > 0 && signal < NSIG && signal <= SIGRTMAX) return;
     throw std::invalid_argument(std::string(call) + ": " + std::to_string(signal) +
-                                " is not a signal number");
+                                " is not a signal number: give one, such as SIGINT");
 }
 
 }  // namespace

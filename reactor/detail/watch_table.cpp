@@ -2,6 +2,7 @@
 #include <reactor/detail/watch_table.hpp>
 #include <reactor/report.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <stdexcept>
@@ -44,6 +45,21 @@ unsigned WatchTable::Watch::due() const noexcept {
 }
 
 namespace {
+
+/// What a selector refuses, with the name of the user's call and without a second copy of what the
+/// code says.
+[[noreturn]] void refuse(const char* call, int fd, const std::system_error& why) {
+    if (why.code() == std::errc::bad_file_descriptor) {
+        throw std::system_error(why.code(), std::string(call) + ": descriptor " +
+                                                std::to_string(fd) +
+                                                " is not open: give the number of an open one");
+    }
+    std::string text = why.what();
+    const std::string tail = ": " + why.code().message();
+    const std::size_t rest = text.size() - std::min(text.size(), tail.size());
+    if (text.compare(rest, std::string::npos, tail) == 0) text.resize(rest);
+    throw std::system_error(why.code(), std::string(call) + ": " + text);
+}
 
 std::unique_ptr<Selector> not_null(std::unique_ptr<Selector> selector) {
     if (selector) return selector;
@@ -92,7 +108,11 @@ void WatchTable::add(const char* call, int fd, Node* node, bool owned) {
         ++watch.generation;
         watch.owned = owned;
         watch.woke_stale = false;
-        selector_->add(fd, bit, token(fd, watch));
+        try {
+            selector_->add(fd, bit, token(fd, watch));
+        } catch (const std::system_error& why) {
+            refuse(call, fd, why);
+        }
         watch.registered = static_cast<unsigned char>(bit);
     }
     if (bit & lingering) watch.vain = 0;
@@ -114,8 +134,7 @@ void WatchTable::add(const char* call, int fd, Node* node, bool owned) {
 void WatchTable::grow(const char* call, int fd) {
     // The table is as long as the largest number: one that is not open must not make it long.
     if (::fcntl(fd, F_GETFD) < 0) {
-        throw std::system_error(errno, std::system_category(),
-                                std::string(call) + ": descriptor " + std::to_string(fd));
+        refuse(call, fd, std::system_error(errno, std::system_category()));
     }
     const std::size_t size = static_cast<std::size_t>(fd) + 1;
     const std::size_t roomy = size + size / 2;
