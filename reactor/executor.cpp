@@ -112,7 +112,9 @@ void ThreadPool::submit(Callback job) {
     const bool busy = shared.jobs.size() >= shared.idle;  // each idle one has its job already
     if (busy && shared.queue_limit != 0 && shared.threads == shared.limit &&
         shared.jobs.size() - shared.idle >= shared.queue_limit) {
-        throw std::system_error(EAGAIN, std::system_category(), "submit: the queue is full: wait for a job, or give the pool a longer one");
+        throw std::system_error(
+            EAGAIN, std::system_category(),
+            "submit: the queue is full: wait for a job, or give the pool a longer one");
     }
     shared.jobs.push_back(std::move(job));
     if (!busy || shared.threads == shared.limit) {

@@ -38,7 +38,8 @@ private:
 
 void run_until_done(EventLoop& loop, PromiseState& state) {
     if (state.core != &loop.core()) {
-        throw StateError("run_until_complete: the promise belongs to another event loop: run that one");
+        throw StateError(
+            "run_until_complete: the promise belongs to another event loop: run that one");
     }
     const StopHook hook(loop, state);
     loop.run_forever();

@@ -85,15 +85,15 @@ public:
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(std::chrono::duration<Rep, Period> delay, F&& f, A&&... arguments) {
         if (!open("call_later")) return refused_timer();
-        return at<F, A...>("call_later", nullptr, loop_ref("call_later").due(delay), std::forward<F>(f),
-                           std::forward<A>(arguments)...);
+        return at<F, A...>("call_later", nullptr, loop_ref("call_later").due(delay),
+                           std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(const Options& options, std::chrono::duration<Rep, Period> delay, F&& f,
                            A&&... arguments) {
         if (!open("call_later")) return refused_timer();
-        return at<F, A...>("call_later", &options, loop_ref("call_later").due(delay), std::forward<F>(f),
-                           std::forward<A>(arguments)...);
+        return at<F, A...>("call_later", &options, loop_ref("call_later").due(delay),
+                           std::forward<F>(f), std::forward<A>(arguments)...);
     }
 
     template <class F, class... A>
@@ -172,8 +172,9 @@ private:
     template <class F, class... A>
     Handle soon(const Options* options, F&& f, A&&... arguments) {
         if (!open("call_soon")) return refused();
-        return loop_ref("call_soon").soon<detail::Scoped<detail::BindOnce<F, A...>>>(
-            options, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
+        return loop_ref("call_soon")
+            .soon<detail::Scoped<detail::BindOnce<F, A...>>>(
+                options, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class F, class... A>
     TimerHandle at(const char* call, const Options* options, TimePoint when, F&& f,
@@ -186,8 +187,9 @@ private:
     template <class F, class... A>
     TimerHandle every(const Options* options, Duration period, F&& f, A&&... arguments) {
         if (!open("call_every")) return refused_timer();
-        return loop_ref("call_every").every<detail::Scoped<detail::BindMany<F, A...>>>(
-            options, period, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
+        return loop_ref("call_every")
+            .every<detail::Scoped<detail::BindMany<F, A...>>>(
+                options, period, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class F, class... A>
     Handle watch(const char* call, const Options* options, detail::NodeKind kind, int fd, F&& f,
@@ -230,8 +232,9 @@ DoneKey Promise<T>::add_done_callback(Scope& scope, F&& f, A&&... bound) const {
     promise.check_attach("add_done_callback");
     // Two loops may run on two threads, which would both change the scope's list.
     if (scope.core_ != promise.core) {
-        throw StateError("add_done_callback: scope and promise belong to different event loops: use "
-                         "a scope of the promise's loop");
+        throw StateError(
+            "add_done_callback: scope and promise belong to different event loops: use "
+            "a scope of the promise's loop");
     }
     using Done = detail::OnDone<Promise<T>, detail::BindDone<Promise<T>, F, A...>>;
     detail::attach_done<detail::Scoped<Done>>(promise, key.id, nullptr, scope.callbacks_, &promise,

@@ -28,17 +28,19 @@ using InformedHandler = void (*)(int, ::siginfo_t*, void*);
 /// the system has one disposition for each signal number of the process, and a handler is told
 /// nothing but that number. Only lock-free atomics are touched inside the signal.
 struct Slot {
-    std::atomic<SignalHandlers*> owner;  // of the loop that has the signal
-    std::atomic<Wakeup*> wakeup;         // null: ours no more, what comes is passed on only
-    std::atomic<bool> pending;
-    std::atomic<unsigned> inside;  // how many threads may be using `wakeup` right now
-    std::atomic<SimpleHandler> simple;
-    std::atomic<InformedHandler> informed;
-    std::atomic<const void*> passing_on;  // the thread that is calling one of these two
-    struct ::sigaction before;            // the owner's
+    std::atomic<SignalHandlers*> owner{nullptr};  // of the loop that has the signal
+    std::atomic<Wakeup*> wakeup{nullptr};  // null: ours no more, what comes is passed on only
+    std::atomic<bool> pending{false};
+    std::atomic<unsigned> inside{0};  // how many threads may be using `wakeup` right now
+    std::atomic<SimpleHandler> simple{nullptr};
+    std::atomic<InformedHandler> informed{nullptr};
+    std::atomic<const void*> passing_on{nullptr};  // the thread that is calling one of these two
+    struct ::sigaction before {};                  // the owner's
 };
 
-Slot slots[NSIG];  // all zero, before anything runs
+// Constants, so that they are there before anything runs: code that set them up before main() would
+// wipe out what another file's static object has installed by then.
+Slot slots[NSIG];
 
 static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
                   ATOMIC_BOOL_LOCK_FREE == 2,

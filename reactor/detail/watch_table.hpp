@@ -105,7 +105,7 @@ private:
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
     bool told_ = false;  // that the selector cannot be rebuilt: the next event tries again
-    long process_;  // whose registrations these are: a forked child must not take them out
+    long process_;       // whose registrations these are: a forked child must not take them out
 };
 
 }  // namespace detail

@@ -26,13 +26,9 @@ public:
         : socket_(std::move(socket)), fails_(fails), witness_(std::move(witness)) {}
 
 private:
-    Next start() override {
-        return await(reactor::sleep(milliseconds(10)), &ThreeSteps::read);
-    }
+    Next start() override { return await(reactor::sleep(milliseconds(10)), &ThreeSteps::read); }
     Next read() { return await(socket_.read(), &ThreeSteps::write); }
-    Next write(std::string bytes) {
-        return await(socket_.send("got " + bytes), &ThreeSteps::sent);
-    }
+    Next write(std::string bytes) { return await(socket_.send("got " + bytes), &ThreeSteps::sent); }
     Next sent() {
         if (fails_) throw std::runtime_error("step 3");
         return finish(3);

@@ -141,8 +141,8 @@ REACTOR_LOOP_TEST(connect_limit_and_cancellation_in_one_pass_have_one_outcome) {
                                                << static_cast<int>(also)) {
                 int fd = -1;
                 bool asked = false;  // for the cancellation, in time
-                const TaskHandle<bool> task = loop.create_task<Connecting>(
-                    listener.local_endpoint(), milliseconds(5), &fd);
+                const TaskHandle<bool> task =
+                    loop.create_task<Connecting>(listener.local_endpoint(), milliseconds(5), &fd);
                 const auto cancel = [&asked, task] { asked = task.cancel(); };
                 loop.run_iterations(1);
                 BOOST_REQUIRE(fd >= 0);
@@ -164,9 +164,9 @@ REACTOR_LOOP_TEST(connect_limit_and_cancellation_in_one_pass_have_one_outcome) {
                         loop.clock().advance(milliseconds(5));
                     }
                     if (also == Also::cancel_after) {
-                        loop.call_at(loop.time() + (expiry_first ? milliseconds(5)
-                                                                 : milliseconds(0)),
-                                     cancel);
+                        loop.call_at(
+                            loop.time() + (expiry_first ? milliseconds(5) : milliseconds(0)),
+                            cancel);
                     }
                 }
                 loop.run_until_idle();
@@ -219,7 +219,8 @@ REACTOR_LOOP_TEST(operations_from_another_thread_are_refused_by_name) {
         {"connect", [&] { unconnected.connect(to); }},
         {"connect", [&] { reactor::net::connect(loop, "127.0.0.1", to.port()); }},
         {"resolve", [&] { reactor::net::resolve(loop, "127.0.0.1", 1); }},
-        {"http_get", [&] { reactor::net::http_get(loop, reactor::net::Url::parse("http://127.0.0.1/")); }},
+        {"http_get",
+         [&] { reactor::net::http_get(loop, reactor::net::Url::parse("http://127.0.0.1/")); }},
         {"read", [&] { pair.server.read(); }},
         {"read_all", [&] { pair.server.read_all(9); }},
         {"send", [&] { pair.server.send("x"); }},

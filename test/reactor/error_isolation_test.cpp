@@ -36,8 +36,8 @@ struct Failing {
 };
 
 /// Queues f1, f2 (throws runtime_error), f3 (throws int), f4 by one way into the queue.
-using Queue = std::function<void(std::function<void()> f1, Failing, Failing,
-                                 std::function<void()> f4)>;
+using Queue =
+    std::function<void(std::function<void()> f1, Failing, Failing, std::function<void()> f4)>;
 
 struct Way {
     const char* name;

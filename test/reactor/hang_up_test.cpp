@@ -9,8 +9,8 @@
 
 #include <fcntl.h>
 
-#include <test/support/loop_test.hpp>
 #include "selectors.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Options;

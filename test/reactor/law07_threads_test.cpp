@@ -23,8 +23,8 @@
 #include <reactor/signals.hpp>
 #include <reactor/task.hpp>
 
-#include <test/support/loop_test.hpp>
 #include "forked.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Duration;

@@ -21,8 +21,8 @@
 #include <reactor/signals.hpp>
 #include <reactor/timeout.hpp>
 
-#include <test/support/loop_test.hpp>
 #include "misuse.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using misuse::Call;

@@ -20,8 +20,8 @@
 #include <reactor/task.hpp>
 #include <reactor/timeout.hpp>
 
-#include <test/support/loop_test.hpp>
 #include "misuse.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using misuse::Call;

@@ -184,8 +184,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(files_are_read_and_timers_kept_in_a_storm_of_signa
             std::string got(1 << 20, '\0');
             std::size_t at = 0;
             while (at < got.size()) {
-                const ::ssize_t n = ::pread(fd, &got[at], got.size() - at,
-                                            static_cast<::off_t>(at));
+                const ::ssize_t n =
+                    ::pread(fd, &got[at], got.size() - at, static_cast<::off_t>(at));
                 if (n <= 0) throw std::system_error(errno, std::system_category(), "pread");
                 at += static_cast<std::size_t>(n);
             }

@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_SUITE(timer_deadline)
 BOOST_AUTO_TEST_CASE_TEMPLATE(five_hundred_timers_are_never_early_and_none_spins, S,
                               EverySelector) {
     const FarClock far;
-    for (const reactor::Clock* clock : {&reactor::Clock::steady(),
-                                        static_cast<const reactor::Clock*>(&far)}) {
+    for (const reactor::Clock* clock :
+         {&reactor::Clock::steady(), static_cast<const reactor::Clock*>(&far)}) {
         Counting* const selector = new Counting(S::name());
         EventLoop loop(std::unique_ptr<reactor::Selector>(selector), *clock);
         std::mt19937 random(7);

@@ -85,9 +85,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wake_up_that_a_stranger_took_away_is_replaced_an
         BOOST_TEST_CONTEXT(S::name() << ", instead " << static_cast<int>(what)) {
             EventLoop loop(reactor::make_selector(S::name()));
             std::vector<std::string> reports;
-            loop.set_exception_handler([&](EventLoop&, const Report& report) {
-                reports.push_back(report.text());
-            });
+            loop.set_exception_handler(
+                [&](EventLoop&, const Report& report) { reports.push_back(report.text()); });
             SocketPair pair;
             take_away_wakeup(loop, what, pair);
             pair.send("their own");  // readable, like the end of a channel
