@@ -90,10 +90,11 @@ EventLoop& Runner::get_loop() {
         std::unique_ptr<Context> context(new Context(copy_context()));
         std::unique_ptr<EventLoop> loop =
             options_.loop_factory ? options_.loop_factory() : new_event_loop();
-        if (!loop)
+        if (!loop) {
             throw StateError(
                 "Runner::get_loop: the loop factory returned null: return a loop, or give no "
                 "factory");
+        }
         if (options_.debug) loop->set_debug(true);
         context_ = std::move(context);
         loop_ = std::move(loop);

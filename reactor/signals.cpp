@@ -209,7 +209,7 @@ private:
         loop_.remove_reader(wakeup_.fd());
         wakeup_.renew();
         loop_.add_reader(wakeup_.fd(), &SignalHandlers::arrived, this);
-        loop_.call_exception_handler(told);
+        loop_.core().report(told);
     }
 
     EventLoop& loop_;

@@ -266,12 +266,14 @@ void break_promise(PromiseState& state, std::int32_t links) noexcept {
 }
 
 void check_can_follow(const PromiseState* source, const PromiseState& state) {
-    if (!source)
+    if (!source) {
         throw StateError("then: the function returned an empty promise: return one that is made");
-    if (source == &state)
+    }
+    if (source == &state) {
         throw StateError(
-            "then: the function returned its own result: a promise cannot wait for "
-            "itself, return another one");
+            "then: the function returned its own result: a promise cannot wait for itself, return "
+            "another one");
+    }
     if (source->core != state.core) {
         throw std::invalid_argument(
             "then: the function returned a promise of another event loop: complete one of this "
