@@ -113,6 +113,7 @@ private:
 
 Promise<Socket> connect(EventLoop& loop, const std::string& host, std::uint16_t port,
                         Deadline deadline) {
+    loop.core().check("connect");
     return loop.create_task<Connecting>(host, port, deadline.at(loop));
 }
 

@@ -246,6 +246,7 @@ std::vector<Endpoint> Resolver::system_lookup(const std::string& host) {
 
 Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, std::uint16_t port,
                                        Deadline deadline, Here here) {
+    loop.core().check("resolve");  // or a wrong thread would hear of a service it never named
     return loop.service<Resolver>().resolve(host, port, deadline, here);
 }
 

@@ -15,14 +15,18 @@ std::exception_ptr AnyPromise::exception() const {
 
 void AnyPromise::set_exception(std::exception_ptr error) const {
     detail::PromiseState& promise = settable("set_exception");
-    if (!error) throw std::invalid_argument("set_exception: null is no error");
+    if (!error) {
+        throw std::invalid_argument("set_exception: the error is null: give one, or call cancel()");
+    }
     promise.require_pending("set_exception");
     promise.fail(std::move(error));
 }
 
 EventLoop& AnyPromise::loop() const {
     EventLoop* const loop = state("loop").core->loop;
-    if (!loop) throw StateError("loop: the promise's event loop is gone");
+    if (!loop) {
+        throw StateError("loop: the promise's event loop is gone: ask before it is destroyed");
+    }
     return *loop;
 }
 

@@ -236,8 +236,9 @@ LoopCore& loop_of(const std::vector<AnyPromise>& promises, const char* call) {
     LoopCore& core = check_waitable(PromiseAccess::state(promises.front()), call);
     for (const AnyPromise& promise : promises) {
         if (&check_waitable(PromiseAccess::state(promise), call) != &core) {
-            throw std::invalid_argument(std::string(call) +
-                                        ": the promises belong to different event loops");
+            throw std::invalid_argument(
+                std::string(call) +
+                ": the promises belong to different event loops: give those of one");
         }
     }
     return core;

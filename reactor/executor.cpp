@@ -112,7 +112,9 @@ void ThreadPool::submit(Callback job) {
     const bool busy = shared.jobs.size() >= shared.idle;  // each idle one has its job already
     if (busy && shared.queue_limit != 0 && shared.threads == shared.limit &&
         shared.jobs.size() - shared.idle >= shared.queue_limit) {
-        throw std::system_error(EAGAIN, std::system_category(), "submit: the queue is full");
+        throw std::system_error(
+            EAGAIN, std::system_category(),
+            "submit: the queue is full: wait for a job, or give the pool a longer one");
     }
     shared.jobs.push_back(std::move(job));
     if (!busy || shared.threads == shared.limit) {
@@ -296,6 +298,7 @@ struct DefaultExecutor {
 }  // namespace detail
 
 Executor& default_executor(EventLoop& loop) {
+    loop.core().check("default_executor");
     detail::DefaultExecutor& executor = loop.service<detail::DefaultExecutor>();
     if (executor.shut) {
         throw StateError(
@@ -305,6 +308,7 @@ Executor& default_executor(EventLoop& loop) {
 }
 
 Promise<void> shutdown_default_executor(EventLoop& loop) {
+    loop.core().check("shutdown_default_executor");
     detail::DefaultExecutor& executor = loop.service<detail::DefaultExecutor>();
     executor.shut = true;
     return executor.pool.shutdown(loop);

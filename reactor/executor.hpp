@@ -116,6 +116,7 @@ Promise<typename detail::ExecutorResult<F, A...>::type> EventLoop::run_in_execut
 template <class T>
 Promise<typename std::decay<T>::type> from_future(EventLoop& loop, Executor& executor,
                                                   std::future<T> future) {
+    loop.core().check("from_future");
     if (!future.valid()) throw std::future_error(std::future_errc::no_state);
     return reactor::run_in_executor(
         loop, executor, [](std::future<T>& waited) -> T { return waited.get(); },

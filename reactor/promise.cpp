@@ -39,7 +39,8 @@ private:
 
 void run_until_done(EventLoop& loop, PromiseState& state, const char* call) {
     if (state.core != &loop.core()) {
-        throw StateError(std::string(call) + ": the promise belongs to another event loop");
+        throw StateError(std::string(call) +
+                         ": the promise belongs to another event loop: run that one");
     }
     const StopHook hook(loop, state);
     loop.run(call);

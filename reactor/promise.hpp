@@ -31,7 +31,7 @@ template <class T>
 class Promise : public AnyPromise {
     static_assert(!std::is_reference<T>::value,
                   "a promise holds a value: use Promise<T*> or std::reference_wrapper<T>");
-    static_assert(std::is_void<T>::value ||
+    static_assert(std::is_reference<T>::value || std::is_void<T>::value ||
                       (std::is_object<T>::value && !std::is_array<T>::value &&
                        std::is_same<T, typename std::remove_cv<T>::type>::value),
                   "a promise holds a value of an unqualified object type, or void");

@@ -83,7 +83,7 @@ Runner::~Runner() {
 }
 
 void Runner::check() {
-    if (closed_) throw StateError("Runner: it is closed: make a new one");
+    if (closed_) throw StateError("Runner::run: it is closed: make a new one");
     refuse_while_running("Runner::run");
 }
 
@@ -93,7 +93,11 @@ EventLoop& Runner::get_loop() {
         std::unique_ptr<Context> context(new Context(copy_context()));
         std::unique_ptr<EventLoop> loop =
             options_.loop_factory ? options_.loop_factory() : new_event_loop();
-        if (!loop) throw StateError("Runner: the loop factory returned null");
+        if (!loop) {
+            throw StateError(
+                "Runner::get_loop: the loop factory returned null: return a loop, or give no "
+                "factory");
+        }
         if (options_.debug) loop->set_debug(true);
         context_ = std::move(context);
         loop_ = std::move(loop);

@@ -24,7 +24,7 @@ template <class F>
 using RunFunctionValue = ValueOf<RunFunctionResult<F>>;
 
 /// The main task of run(f): f makes the promise that it waits for.
-template <class F, class T>
+template <class F, class T, bool returns_promise = IsPromise<RunFunctionResult<F>>::value>
 class RunFunction : public Task<T> {
 public:
     explicit RunFunction(F f) : f_(std::move(f)) {}
@@ -36,7 +36,7 @@ private:
     F f_;
 };
 template <class F>
-class RunFunction<F, void> : public Task<void> {
+class RunFunction<F, void, true> : public Task<void> {
 public:
     explicit RunFunction(F f) : f_(std::move(f)) {}
 
@@ -45,6 +45,17 @@ private:
     Next done() { return finish(); }
 
     F f_;
+};
+template <class F, class T>
+class RunFunction<F, T, false> : public Task<T> {
+public:
+    explicit RunFunction(const F&) {
+        static_assert(!std::is_same<F, F>::value,
+                      "run: the function takes an EventLoop& and returns a promise");
+    }
+
+private:
+    Next start() override { return this->end(); }
 };
 
 }  // namespace detail
@@ -96,8 +107,6 @@ public:
     /// Promise or a TaskHandle.
     template <class F, class T = detail::RunFunctionValue<F>>
     T run(F&& f) {
-        static_assert(detail::IsPromise<detail::RunFunctionResult<F>>::value,
-                      "run: the function takes an EventLoop& and returns a promise");
         return run<detail::RunFunction<typename std::decay<F>::type, T>>(std::forward<F>(f));
     }
     template <class F, class T = detail::RunFunctionValue<F>>

@@ -93,6 +93,9 @@ TimerHandle Scope::refused_timer() const {
     return handle;
 }
 
-void Scope::refuse_gone() { throw StateError("Scope: its event loop is gone"); }
+void Scope::refuse_gone(const char* call) {
+    throw StateError(std::string(call) +
+                     ": the scope's event loop is gone: a scope must end before its loop");
+}
 
 }  // namespace reactor

@@ -85,14 +85,14 @@ public:
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(std::chrono::duration<Rep, Period> delay, F&& f, A&&... arguments) {
         if (!open("call_later")) return refused_timer();
-        return at<F, A...>("call_later", nullptr, loop_ref().due("call_later", delay),
+        return at<F, A...>("call_later", nullptr, loop_ref("call_later").due("call_later", delay),
                            std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class Rep, class Period, class F, class... A>
     TimerHandle call_later(const Options& options, std::chrono::duration<Rep, Period> delay, F&& f,
                            A&&... arguments) {
         if (!open("call_later")) return refused_timer();
-        return at<F, A...>("call_later", &options, loop_ref().due("call_later", delay),
+        return at<F, A...>("call_later", &options, loop_ref("call_later").due("call_later", delay),
                            std::forward<F>(f), std::forward<A>(arguments)...);
     }
 
@@ -163,7 +163,7 @@ public:
     bool is_closed() const noexcept { return closed_; }
 
     /// Throws StateError if the loop is gone.
-    EventLoop& loop() const { return loop_ref(); }
+    EventLoop& loop() const { return loop_ref("loop"); }
 
 private:
     template <class T>
@@ -172,28 +172,30 @@ private:
     template <class F, class... A>
     Handle soon(const Options* options, F&& f, A&&... arguments) {
         if (!open("call_soon")) return refused();
-        return loop_ref().soon<detail::Scoped<detail::BindOnce<F, A...>>>(
-            options, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
+        return loop_ref("call_soon")
+            .soon<detail::Scoped<detail::BindOnce<F, A...>>>(
+                options, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class F, class... A>
     TimerHandle at(const char* call, const Options* options, TimePoint when, F&& f,
                    A&&... arguments) {
         if (!open(call)) return refused_timer();
-        return loop_ref().at<detail::Scoped<detail::BindOnce<F, A...>>>(
+        return loop_ref(call).at<detail::Scoped<detail::BindOnce<F, A...>>>(
             call, options, when, Duration::zero(), f, callbacks_, std::forward<F>(f),
             std::forward<A>(arguments)...);
     }
     template <class F, class... A>
     TimerHandle every(const Options* options, Duration period, F&& f, A&&... arguments) {
         if (!open("call_every")) return refused_timer();
-        return loop_ref().every<detail::Scoped<detail::BindMany<F, A...>>>(
-            options, period, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
+        return loop_ref("call_every")
+            .every<detail::Scoped<detail::BindMany<F, A...>>>(
+                options, period, f, callbacks_, std::forward<F>(f), std::forward<A>(arguments)...);
     }
     template <class F, class... A>
     Handle watch(const char* call, const Options* options, detail::NodeKind kind, int fd, F&& f,
                  A&&... arguments) {
         if (!open(call)) return refused();
-        return loop_ref().watch<detail::Scoped<detail::BindMany<F, A...>>>(
+        return loop_ref(call).watch<detail::Scoped<detail::BindMany<F, A...>>>(
             call, options, kind, fd, f, callbacks_, std::forward<F>(f),
             std::forward<A>(arguments)...);
     }
@@ -204,11 +206,11 @@ private:
         core_->check_thread(call);
         return !closed_;
     }
-    EventLoop& loop_ref() const {
-        if (!core_->loop) refuse_gone();
+    EventLoop& loop_ref(const char* call) const {
+        if (!core_->loop) refuse_gone(call);
         return *core_->loop;
     }
-    [[noreturn]] static void refuse_gone();
+    [[noreturn]] static void refuse_gone(const char* call);
     Handle refused() const;
     TimerHandle refused_timer() const;
     void adopt(detail::BoundBlock& block) noexcept;
@@ -230,7 +232,9 @@ DoneKey Promise<T>::add_done_callback(Scope& scope, F&& f, A&&... bound) const {
     promise.check_attach("add_done_callback");
     // Two loops may run on two threads, which would both change the scope's list.
     if (scope.core_ != promise.core) {
-        throw StateError("add_done_callback: scope and promise belong to different event loops");
+        throw StateError(
+            "add_done_callback: scope and promise belong to different event loops: use "
+            "a scope of the promise's loop");
     }
     using Done = detail::OnDone<Promise<T>, detail::BindDone<Promise<T>, F, A...>>;
     detail::attach_done<detail::Scoped<Done>>(promise, key.id, nullptr, scope.callbacks_, &promise,

@@ -28,17 +28,19 @@ using InformedHandler = void (*)(int, ::siginfo_t*, void*);
 /// the system has one disposition for each signal number of the process, and a handler is told
 /// nothing but that number. Only lock-free atomics are touched inside the signal.
 struct Slot {
-    std::atomic<SignalHandlers*> owner;  // of the loop that has the signal
-    std::atomic<Wakeup*> wakeup;         // null: ours no more, what comes is passed on only
-    std::atomic<bool> pending;
-    std::atomic<unsigned> inside;  // how many threads may be using `wakeup` right now
-    std::atomic<SimpleHandler> simple;
-    std::atomic<InformedHandler> informed;
-    std::atomic<const void*> passing_on;  // the thread that is calling one of these two
-    struct ::sigaction before;            // the owner's
+    std::atomic<SignalHandlers*> owner{nullptr};  // of the loop that has the signal
+    std::atomic<Wakeup*> wakeup{nullptr};  // null: ours no more, what comes is passed on only
+    std::atomic<bool> pending{false};
+    std::atomic<unsigned> inside{0};  // how many threads may be using `wakeup` right now
+    std::atomic<SimpleHandler> simple{nullptr};
+    std::atomic<InformedHandler> informed{nullptr};
+    std::atomic<const void*> passing_on{nullptr};  // the thread that is calling one of these two
+    struct ::sigaction before {};                  // the owner's
 };
 
-Slot slots[NSIG];  // all zero, before anything runs
+// Constants, so that they are there before anything runs: code that set them up before main() would
+// wipe out what another file's static object has installed by then.
+Slot slots[NSIG];
 
 static_assert(ATOMIC_POINTER_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
                   ATOMIC_BOOL_LOCK_FREE == 2,
@@ -85,7 +87,7 @@ bool is_ours(const struct ::sigaction& action) noexcept {
 void check_number(const char* call, int signal) {
     if (signal > 0 && signal < NSIG && signal <= SIGRTMAX) return;
     throw std::invalid_argument(std::string(call) + ": " + std::to_string(signal) +
-                                " is not a signal number");
+                                " is not a signal number: give one, such as SIGINT");
 }
 
 }  // namespace
@@ -191,7 +193,7 @@ private:
 
     /// The reader of the wake-up: queues the callbacks as new work (row SG-07).
     void arrived() {
-        wakeup_.drain();
+        if (!wakeup_.drain()) replace_wakeup();
         LoopCore& core = loop_.core();
         for (auto& entry : callbacks_) {
             if (!slots[entry.first].pending.exchange(false)) continue;
@@ -201,6 +203,18 @@ private:
             node->add_reference();
             core.push(node);
         }
+    }
+
+    /// Somebody has closed its descriptor, and what has the number now is always ready.
+    void replace_wakeup() {
+        Report told("The signals' wake-up descriptor " + std::to_string(wakeup_.fd()) +
+                    " was closed by somebody else");
+        told.details.emplace_back("remedy",
+                                  "find who closes a descriptor that is not its own, or twice");
+        loop_.remove_reader(wakeup_.fd());
+        wakeup_.renew();
+        loop_.add_reader(wakeup_.fd(), &SignalHandlers::arrived, this);
+        loop_.core().report(told);
     }
 
     EventLoop& loop_;

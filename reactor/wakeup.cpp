@@ -10,20 +10,30 @@
 
 namespace reactor {
 
+namespace {
+
 // An eventfd and not a pipe: one descriptor, and one read takes back any number of notifications.
 // Non-blocking: a full counter must not stop a poster, an empty one must not stop the loop.
-Wakeup::Wakeup() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (fd_ < 0) throw std::system_error(errno, std::system_category(), "eventfd");
+int open_eventfd() {
+    const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0) throw std::system_error(errno, std::system_category(), "eventfd");
+    return fd;
 }
 
-Wakeup::~Wakeup() { ::close(fd_); }
+}  // namespace
+
+Wakeup::Wakeup() : fd_(open_eventfd()) {}
+
+Wakeup::~Wakeup() { ::close(fd()); }
+
+void Wakeup::renew() { fd_.store(open_eventfd(), std::memory_order_relaxed); }
 
 bool Wakeup::notify() noexcept {
     const int saved = errno;  // the interrupted code may be about to read it
     const std::uint64_t one = 1;
     ::ssize_t written;
     do {
-        written = ::write(fd_, &one, sizeof one);
+        written = ::write(fd(), &one, sizeof one);
     } while (written < 0 && errno == EINTR);
     // EAGAIN: the counter is full, so the descriptor is readable, which is all that was asked.
     const bool done = written == sizeof one || (written < 0 && errno == EAGAIN);
@@ -31,10 +41,13 @@ bool Wakeup::notify() noexcept {
     return done;
 }
 
-void Wakeup::drain() noexcept {
+bool Wakeup::drain() noexcept {
     std::uint64_t count;
-    while (::read(fd_, &count, sizeof count) < 0 && errno == EINTR) {
-    }
+    ::ssize_t got;
+    do {
+        got = ::read(fd(), &count, sizeof count);
+    } while (got < 0 && errno == EINTR);
+    return got == sizeof count || (got < 0 && errno == EAGAIN);
 }
 
 }  // namespace reactor

@@ -2,6 +2,8 @@
 #ifndef REACTOR_WAKEUP_HPP
 #define REACTOR_WAKEUP_HPP
 
+#include <atomic>
+
 namespace reactor {
 
 /// A descriptor that any thread, or a signal handler, makes readable to end a selector's wait.
@@ -17,7 +19,7 @@ public:
     ~Wakeup();
 
     /// Readable from a notify() to the next drain().
-    int fd() const noexcept { return fd_; }
+    int fd() const noexcept { return fd_.load(std::memory_order_relaxed); }
 
     /// From any thread and any signal handler: calls write(2) only, and leaves errno alone. False
     /// means that the wait will not end: somebody closed the descriptor, or a sandbox forbids the
@@ -25,11 +27,17 @@ public:
     bool notify() noexcept;
 
     /// Makes fd() unreadable, by the watching thread. What was posted before a notify() that this
-    /// takes back is visible to the caller: drain first, then look at what was posted.
-    void drain() noexcept;
+    /// takes back is visible to the caller: drain first, then look at what was posted. False: fd()
+    /// is no wake-up any more, since somebody has closed it; a watch of it would spin.
+    bool drain() noexcept;
+
+    /// After that: takes a descriptor of its own again, by the watching thread, and leaves the old
+    /// number to whoever has it now. What was notified meanwhile is lost: look for it. Throws what
+    /// the constructor throws, and changes nothing then.
+    void renew();
 
 private:
-    int fd_;
+    std::atomic<int> fd_;
 };
 
 }  // namespace reactor

@@ -135,6 +135,7 @@ private:
 }  // namespace
 
 TaskHandle<HttpResponse> http_get(EventLoop& loop, Url url, GetOptions options) {
+    loop.core().check("http_get");
     return loop.create_task<HttpGet>(Options().label("http_get"), std::move(url),
                                      std::move(options));
 }

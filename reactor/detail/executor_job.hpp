@@ -30,37 +30,49 @@ class BoundJob {
 public:
     template <class G, class... B>
     explicit BoundJob(G&& f, B&&... arguments)
-        : f_(std::forward<G>(f)), arguments_(std::forward<B>(arguments)...) {}
+        : f_(std::forward<G>(f)), arguments_(std::forward<B>(arguments)...) {
+        // Here and not in the class, whose Result is asked for before: clang would have more to
+        // say.
+        static_assert(valid,
+                      "run_in_executor: the callable cannot be called with these arguments (a null "
+                      "pointer is nullptr, not NULL or 0; a reference is std::ref; a member "
+                      "function takes its object first)");
+    }
 
     static constexpr bool takes_rvalues = IsInvocable<F, typename Unwrap<A>::Moved...>::value;
-    static_assert(takes_rvalues || IsInvocable<F&, typename Unwrap<A>::Kept...>::value,
-                  "run_in_executor: the callable cannot be called with these arguments (a null "
-                  "pointer is nullptr, not NULL or 0; a reference is std::ref; a member function "
-                  "takes its object first)");
+    static constexpr bool valid =
+        takes_rvalues || IsInvocable<F&, typename Unwrap<A>::Kept...>::value;
 
-    template <bool rvalues, class Unused>
+    /// 1: with rvalues, 0: with lvalues, 2: the assertion has said that it is neither.
+    using How = std::integral_constant<int, !valid ? 2 : takes_rvalues ? 1 : 0>;
+
+    template <class Which, class Unused>
     struct ResultOf {
+        using type = void;
+    };
+    template <class Unused>
+    struct ResultOf<std::integral_constant<int, 1>, Unused> {
         using type = InvokeResult<F, typename Unwrap<A>::Moved...>;
     };
     template <class Unused>
-    struct ResultOf<false, Unused> {
+    struct ResultOf<std::integral_constant<int, 0>, Unused> {
         using type = InvokeResult<F&, typename Unwrap<A>::Kept...>;
     };
-    using Result = typename ResultOf<takes_rvalues, void>::type;
+    using Result = typename ResultOf<How, void>::type;
 
-    Result operator()() {
-        return call(std::integral_constant<bool, takes_rvalues>(), IndicesFor<sizeof...(A)>());
-    }
+    Result operator()() { return call(How(), IndicesFor<sizeof...(A)>()); }
 
 private:
     template <std::size_t... I>
-    Result call(std::true_type, Indices<I...>) {
+    Result call(std::integral_constant<int, 1>, Indices<I...>) {
         return detail::invoke(std::move(f_), Unwrap<A>::move(std::get<I>(arguments_))...);
     }
     template <std::size_t... I>
-    Result call(std::false_type, Indices<I...>) {
+    Result call(std::integral_constant<int, 0>, Indices<I...>) {
         return detail::invoke(f_, Unwrap<A>::keep(std::get<I>(arguments_))...);
     }
+    template <std::size_t... I>
+    Result call(std::integral_constant<int, 2>, Indices<I...>) {}
 
     F f_;
     std::tuple<A...> arguments_;

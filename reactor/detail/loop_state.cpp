@@ -84,7 +84,7 @@ void LoopState::collect() {
         stopping = true;
     }
     drain_dropped();
-    if (watches.dispatch()) inbox->wakeup()->drain();
+    if (watches.dispatch() && !inbox->wakeup()->drain()) replace_wakeup();
     if (!timers.empty()) {
         const TimePoint now = clock->now();
         while (TimerNode* const timer = timers.pop_due(now)) {
@@ -97,6 +97,28 @@ void LoopState::collect() {
                 push(timer);
             }
         }
+    }
+}
+
+// Somebody has closed it, as programs do that close a descriptor twice; the number is always ready
+// now, or somebody else's. The loop must neither spin nor be deaf.
+void LoopState::replace_wakeup() noexcept {
+    try {
+        Report told("The loop's wake-up descriptor " + std::to_string(inbox->wakeup()->fd()) +
+                    " was closed by somebody else");
+        told.details.emplace_back("remedy",
+                                  "find who closes a descriptor that is not its own, or twice");
+        try {
+            inbox->wakeup()->renew();
+            watches.replace_wakeup(inbox->wakeup()->fd());
+        } catch (...) {
+            watches.replace_wakeup(-1);
+            told.message += ", and there is none to replace it: other threads cannot wake the loop";
+            told.exception = std::current_exception();
+        }
+        report(told);
+    } catch (...) {
+        log_to_standard_error(LogLevel::error, "The loop's wake-up descriptor was closed");
     }
 }
 

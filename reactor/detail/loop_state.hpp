@@ -102,6 +102,7 @@ private:
     void poll_and_collect_measured(Duration timeout);
     void poll(Duration timeout);
     void collect();
+    void replace_wakeup() noexcept;
     void run_batch();
 
     bool is_plain(const Node& node) const noexcept;

@@ -68,12 +68,14 @@ void PromiseState::unlink() noexcept {
 
 void PromiseState::refuse_second(const char* call) {
     throw InvalidStateError(std::string(call) +
-                            ": the promise is done already: its outcome cannot change");
+                            ": the promise is done already: its outcome cannot change; ask "
+                            "done() first, or use set_result_unless_cancelled()");
 }
 
 void PromiseState::refuse_taken(const char* call) {
     throw InvalidStateError(std::string(call) +
-                            ": the value was moved out by take() or by a continuation");
+                            ": the value was moved out by take() or by a continuation: take it "
+                            "once, or read it by result()");
 }
 
 void PromiseState::settle(PromiseStatus outcome) noexcept {
@@ -279,10 +281,18 @@ void break_promise(PromiseState& state, std::int32_t links) noexcept {
 }
 
 void check_can_follow(const PromiseState* source, const PromiseState& state) {
-    if (!source) throw StateError("the function returned an empty promise: nothing to wait for");
-    if (source == &state) throw StateError("a promise cannot wait for itself");
+    if (!source) {
+        throw StateError("then: the function returned an empty promise: return one that is made");
+    }
+    if (source == &state) {
+        throw StateError(
+            "then: the function returned its own result: a promise cannot wait for itself, return "
+            "another one");
+    }
     if (source->core != state.core) {
-        throw std::invalid_argument("the promise to wait for belongs to another event loop");
+        throw std::invalid_argument(
+            "then: the function returned a promise of another event loop: complete one of this "
+            "loop by call_soon_threadsafe()");
     }
     source->check_attach("then");
 }

@@ -3,6 +3,7 @@
 #include <reactor/handle.hpp>
 #include <reactor/report.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <stdexcept>
@@ -45,6 +46,21 @@ unsigned WatchTable::Watch::due() const noexcept {
 }
 
 namespace {
+
+/// What a selector refuses, with the name of the user's call and without a second copy of what the
+/// code says.
+[[noreturn]] void refuse(const char* call, int fd, const std::system_error& why) {
+    if (why.code() == std::errc::bad_file_descriptor) {
+        throw std::system_error(why.code(), std::string(call) + ": descriptor " +
+                                                std::to_string(fd) +
+                                                " is not open: give the number of an open one");
+    }
+    std::string text = why.what();
+    const std::string tail = ": " + why.code().message();
+    const std::size_t rest = text.size() - std::min(text.size(), tail.size());
+    if (text.compare(rest, std::string::npos, tail) == 0) text.resize(rest);
+    throw std::system_error(why.code(), std::string(call) + ": " + text);
+}
 
 std::unique_ptr<Selector> not_null(std::unique_ptr<Selector> selector) {
     if (selector) return selector;
@@ -95,7 +111,11 @@ void WatchTable::add(const char* call, int fd, Node* node, const Options* option
         ++watch.generation;
         watch.owned = owned;
         watch.woke_stale = false;
-        selector_->add(fd, bit, token(fd, watch));
+        try {
+            selector_->add(fd, bit, token(fd, watch));
+        } catch (const std::system_error& why) {
+            refuse(call, fd, why);
+        }
         watch.registered = static_cast<unsigned char>(bit);
     }
     if (bit & lingering) watch.vain = 0;
@@ -117,8 +137,7 @@ void WatchTable::add(const char* call, int fd, Node* node, const Options* option
 void WatchTable::grow(const char* call, int fd) {
     // The table is as long as the largest number: one that is not open must not make it long.
     if (::fcntl(fd, F_GETFD) < 0) {
-        throw std::system_error(errno, std::system_category(),
-                                std::string(call) + ": descriptor " + std::to_string(fd));
+        refuse(call, fd, std::system_error(errno, std::system_category()));
     }
     const std::size_t size = static_cast<std::size_t>(fd) + 1;
     const std::size_t roomy = size + size / 2;
@@ -297,10 +316,16 @@ void WatchTable::lost_descriptor(int fd, const char* why) noexcept {
     }
 }
 
+void WatchTable::replace_wakeup(int fd) noexcept {
+    // All of it, since the old number may be in the selector for somebody else's file by now.
+    wakeup_fd_ = fd;
+    rebuild();
+}
+
 void WatchTable::rebuild() noexcept {
     try {
         selector_->reset();
-        selector_->add(wakeup_fd_, Interest::read, wakeup_token);
+        if (wakeup_fd_ >= 0) selector_->add(wakeup_fd_, Interest::read, wakeup_token);
         for (std::size_t i = 0; i < watches_.size(); ++i) {
             Watch& watch = watches_[i];
             watch.woke_stale = false;
@@ -308,7 +333,10 @@ void WatchTable::rebuild() noexcept {
             watch.registered = 0;
             if (watch.wanted() != 0) update(static_cast<int>(i));
         }
+        told_ = false;
     } catch (...) {
+        if (told_) return;  // without descriptors it fails at each event, and one report is enough
+        told_ = true;
         const char* const text =
             "A descriptor was closed while the loop watched it, and the selector cannot be rebuilt "
             "without it: the loop may spin";

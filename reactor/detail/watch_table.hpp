@@ -52,6 +52,8 @@ public:
     void wait(Duration timeout) { selector_->wait(timeout, events_); }
     /// Queues the callbacks of what the wait found. True if the loop's wake-up was among it.
     bool dispatch();
+    /// The loop's wake-up has a new descriptor: registers everything anew. -1: it has none.
+    void replace_wakeup(int fd) noexcept;
 
     /// Drops all nodes and closes the selector; the table is empty and stays so.
     void close() noexcept;
@@ -126,7 +128,8 @@ private:
     std::vector<int> flushing_;  // the same
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
-    long process_;  // whose registrations these are: a forked child must not take them out
+    bool told_ = false;  // that the selector cannot be rebuilt: the next event tries again
+    long process_;       // whose registrations these are: a forked child must not take them out
 };
 
 }  // namespace detail

@@ -2,10 +2,10 @@
 #include <net/listener.hpp>
 
 #include "connected.hpp"
+#include <test/support/no_descriptors_left.hpp>
 #include <test/support/temporary_directory.hpp>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -34,21 +34,6 @@ int plain_client(const Endpoint& to) {
                             static_cast<::socklen_t>(to.size())) == 0);
     return fd;
 }
-
-/// No descriptor can be opened while this lives.
-struct NoDescriptorsLeft {
-    NoDescriptorsLeft() {
-        ::getrlimit(RLIMIT_NOFILE, &before);
-        const int lowest_free = ::dup(0);
-        ::close(lowest_free);
-        // Not lower: poll() refuses more entries than this.
-        ::rlimit none = before;
-        none.rlim_cur = static_cast<::rlim_t>(lowest_free);
-        BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-    }
-    ~NoDescriptorsLeft() { ::setrlimit(RLIMIT_NOFILE, &before); }
-    ::rlimit before;
-};
 
 }  // namespace
 
@@ -155,7 +140,7 @@ REACTOR_LOOP_TEST(without_descriptors_an_accept_fails_and_the_client_waits) {
     const int client = plain_client(listener.local_endpoint());
     std::string first, second;
     {
-        const NoDescriptorsLeft none;
+        const support::NoDescriptorsLeft none;
         first = error_of(loop, waiting);
         const Promise<Socket> again = listener.accept();
         BOOST_TEST(again.done());

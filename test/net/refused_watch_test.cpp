@@ -75,7 +75,8 @@ BOOST_AUTO_TEST_CASE(a_connect_fails_at_once_and_the_socket_can_try_again) {
     Socket socket(r.loop);
     r.refuse();
     const std::string error = error_now(socket.connect(to, seconds(60)));
-    BOOST_TEST(begins(error, "connect to " + to.str() + ": scripted selector: "), error);
+    BOOST_TEST(begins(error, "connect to " + to.str() + ": add_writer: scripted selector: "),
+               error);
     BOOST_TEST(error.find(why) == error.size() - why.size(), error);  // and only there
     BOOST_TEST(socket.native_handle() == -1);
     BOOST_TEST(r.loop.timer_count() == 0u);

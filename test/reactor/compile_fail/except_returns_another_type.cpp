@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// except: the callable must return what the promise holds, or a promise of it
+#include <reactor/promise.hpp>
+
+#include <string>
+
+void recover(const reactor::Promise<int>& promise) {
+    promise.except([](const std::exception&) { return std::string("no number"); });
+}
