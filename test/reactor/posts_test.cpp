@@ -75,18 +75,22 @@ REACTOR_LOOP_TEST(TH_03_posts_to_a_loop_that_does_not_run_neither_block_nor_get_
 BOOST_AUTO_TEST_CASE_TEMPLATE(TH_04_posting_to_a_loop_that_closes, S, EverySelector) {
     std::atomic<int> alive{0};
     for (int round = 0; round < 700; ++round) {
+        std::atomic<bool> closed{false};
         std::atomic<bool> refused{false};
         std::unique_ptr<EventLoop> loop(new EventLoop(reactor::make_selector(S::name())));
         const Poster poster = loop->poster();
         std::thread other([&] {
             try {
-                for (;;) loop->call_soon_threadsafe([](const Counted&) {}, Counted(alive));
+                for (int late = 0; late < 3; late += closed) {
+                    loop->call_soon_threadsafe([](const Counted&) {}, Counted(alive));
+                }
             } catch (const StateError&) {
                 refused = true;
             }
         });
         for (int i = 0; i < round % 3; ++i) loop->run_once(Duration::zero());
         loop->close();
+        closed = true;
         other.join();
         BOOST_REQUIRE(refused.load());
         BOOST_REQUIRE(alive.load() == 0);
