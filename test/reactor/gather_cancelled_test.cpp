@@ -42,7 +42,7 @@ class Swallows : public reactor::Task<int> {
 }  // namespace
 
 // Cancellation of a child, and of the whole.
-BOOST_AUTO_TEST_SUITE(gather_cancel)
+BOOST_AUTO_TEST_SUITE(gather_cancelled)
 
 REACTOR_LOOP_TEST_IN(Gathering,
                      G_06_a_cancelled_child_is_an_error_of_the_result_not_its_cancellation) {
