@@ -58,10 +58,11 @@ public:
     bool done() const { return state("done").done(); }
     bool cancelled() const { return state("cancelled").status == detail::PromiseStatus::cancelled; }
 
-    /// Asks for cancellation. False: it is done, nothing changes. A promise that somebody completes
-    /// by set_result() is cancelled at once, and its callbacks are queued; an operation is ended; a
-    /// promise that waits for others (of then, gather, wait_for, a task) passes the request on to
-    /// them and follows when they have answered.
+    /// Asks for cancellation. False: it is done, nothing changes, but an error of it counts as
+    /// read: who cancels has given it up. A promise that somebody completes by set_result() is
+    /// cancelled at once, and its callbacks are queued; an operation is ended; a promise that waits
+    /// for others (of then, gather, wait_for, a task) passes the request on to them and follows
+    /// when they have answered.
     bool cancel(const std::string& message = std::string()) const {
         return state("cancel").cancel(message);
     }

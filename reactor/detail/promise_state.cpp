@@ -159,6 +159,9 @@ bool PromiseState::cancel(const std::string& message) {
         }
     } chain;
     if (dying) return false;
+    // Who cancels has given it up, and must not hear of a failure that came just before. asyncio's
+    // Future.cancel() does the same.
+    if (status == PromiseStatus::error) retrieved = true;
     bool took = false;
     PromiseState* at = this;
     for (;;) {

@@ -10,17 +10,12 @@
 #include <tuple>
 #include <vector>
 
-#include "stubborn.hpp"
-
 using reactor::BrokenPromise;
-using reactor::CancelledError;
 using reactor::EventLoop;
 using reactor::gather;
-using reactor::gather_settled;
 using reactor::Promise;
 using reactor::Report;
 using reactor::StateError;
-using reactor::Unit;
 
 namespace {
 
@@ -38,215 +33,10 @@ struct Fixture {
     EventLoop loop;
 };
 
-const std::runtime_error down("down");
-
 }  // namespace
 
+// Whose the values are, and what is left of a gather. What it does: gather_test.
 BOOST_FIXTURE_TEST_SUITE(gathering, Fixture)
-
-BOOST_AUTO_TEST_CASE(values_come_in_the_order_of_the_arguments) {
-    const auto a = pending(), b = pending();
-    const auto c = loop.create_promise<std::string>();
-    const auto d = loop.create_promise<void>();
-    const Promise<std::tuple<int, int, std::string, Unit>> all = gather(a, b, c, d);
-    d.set_result();
-    b.set_result(1);
-    a.set_result(2);
-    turn(2);
-    BOOST_TEST(!all.done());
-    c.set_result("3");
-    turn();
-    BOOST_TEST((all.result() == std::make_tuple(2, 1, std::string("3"), Unit())));
-
-    std::vector<Promise<int>> many = {pending(), pending(), pending()};
-    const auto list = gather(many);
-    many[2].set_result(30);
-    many[0].set_result(10);
-    many[1].set_result(20);
-    turn();
-    BOOST_TEST((list.result() == std::vector<int>{10, 20, 30}));
-}
-
-BOOST_AUTO_TEST_CASE(a_gather_of_nothing_is_done_at_once_on_the_threads_loop) {
-    reactor::set_event_loop(&loop);
-    BOOST_TEST(gather().done());
-    BOOST_TEST(&gather().loop() == &loop);
-    BOOST_TEST(gather(std::vector<Promise<int>>()).result().empty());
-    BOOST_TEST(gather_settled(std::vector<Promise<void>>()).result().empty());
-    reactor::set_event_loop(nullptr);
-}
-
-BOOST_AUTO_TEST_CASE(the_result_follows_its_last_child_by_one_iteration) {
-    const auto a = pending();
-    std::string order;
-    const auto all = gather(a);
-    all.add_done_callback([&](const Promise<std::tuple<int>>&) { order += 'd'; });
-    a.set_result(1);
-    BOOST_TEST(!all.done());
-    turn();
-    BOOST_TEST(all.done());
-    BOOST_TEST(order.empty());
-    turn();
-    BOOST_TEST(order == "d");
-}
-
-BOOST_AUTO_TEST_CASE(the_first_failure_seen_is_the_results_and_the_others_go_on) {
-    auto a = pending(), b = pending(), c = pending(), d = pending(), e = pending();
-    int calls = 0;
-    auto all = gather(std::vector<Promise<int>>{a, b, c, d, e});
-    all.add_done_callback([&](const Promise<std::vector<int>>&) { ++calls; });
-    const std::exception_ptr error = std::make_exception_ptr(down);
-    a.set_result(1);
-    b.set_exception(error);
-    turn();
-    BOOST_TEST(all.done());
-    BOOST_TEST((all.error() == error));
-    BOOST_TEST(!c.done());
-    c.set_result(3);
-    d.cancel();
-    e.set_exception(down);
-    turn(2);
-    BOOST_TEST(calls == 1);
-    BOOST_TEST((all.error() == error));
-    a = b = c = d = e = Promise<int>();
-    BOOST_TEST(reports.empty());
-
-    // The result's own error is nobody's business but the one who holds it.
-    auto f = pending();
-    all = gather(std::vector<Promise<int>>{f});
-    f.set_exception(down);
-    turn();
-    f = Promise<int>();
-    all = Promise<std::vector<int>>();
-    BOOST_TEST(reports.size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(a_cancelled_child_is_an_error_of_the_result_not_its_cancellation) {
-    const auto a = pending(), b = pending();
-    auto all = gather(a, b);
-    const auto follower = all.then([] {});
-    b.cancel("gone");
-    turn();
-    BOOST_TEST(all.done());
-    BOOST_TEST(!all.cancelled());
-    BOOST_CHECK_EXCEPTION(std::rethrow_exception(all.exception()), CancelledError,
-                          [](const CancelledError& e) { return e.message() == "gone"; });
-    BOOST_TEST(!a.done());
-    turn();
-    BOOST_TEST(follower.cancelled());
-}
-
-BOOST_AUTO_TEST_CASE(cancelling_the_result_cancels_the_pending_children_at_once) {
-    const auto a = pending(), b = pending(), c = pending();
-    c.set_result(1);
-    const auto all = gather(a, b, c);
-    turn();
-    BOOST_TEST(all.cancel("m"));
-    BOOST_TEST(a.cancelled());
-    BOOST_TEST(b.cancelled());
-    BOOST_TEST(!all.done());
-    turn();
-    BOOST_TEST(!all.cancelled());
-    BOOST_CHECK_EXCEPTION(std::rethrow_exception(all.error()), CancelledError,
-                          [](const CancelledError& e) { return e.message() == "m"; });
-    BOOST_TEST(!all.cancel());
-}
-
-BOOST_AUTO_TEST_CASE(a_cancel_that_comes_after_the_last_child_is_refused) {
-    const auto a = pending(), b = pending();
-    const auto all = gather(a, b);
-    const auto follower = all.then([] {});
-    a.set_result(1);
-    b.set_result(2);
-    BOOST_TEST(!all.cancel());
-    BOOST_TEST(follower.cancel());  // which can be cancelled itself
-    turn();
-    BOOST_TEST((all.result() == std::make_tuple(1, 2)));
-    BOOST_TEST(follower.cancelled());
-}
-
-BOOST_AUTO_TEST_CASE(a_child_that_swallows_its_cancellation_does_not_hide_it) {
-    for (const bool settle : {false, true}) {
-        Stubborn* const state = reactor::detail::make_state<Stubborn>(loop.core(), reactor::Here());
-        const auto child = reactor::detail::PromiseAccess::adopt<Promise<int>>(state);
-        const auto other = pending();
-        other.set_result(1);
-        reactor::AnyPromise all;
-        if (settle) {
-            all = gather_settled(child, other, child);
-        } else {
-            all = gather(child, other, child);
-        }
-        BOOST_TEST(all.cancel("m"));
-        BOOST_TEST(state->asked == 1);
-        turn();
-        BOOST_TEST(!all.done());
-        child.set_result(5);
-        turn();
-        BOOST_TEST(all.done());
-        BOOST_CHECK_THROW(std::rethrow_exception(all.error()), CancelledError);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(a_promise_given_twice_is_awaited_once) {
-    const auto a = pending(), b = pending();
-    const std::size_t nodes = loop.core().live;
-    const auto all = gather(a, b, a);
-    BOOST_TEST(loop.core().live == nodes + 3);  // the result, and one callback for each
-    a.set_result(1);
-    b.set_result(2);
-    turn();
-    BOOST_TEST((all.result() == std::make_tuple(1, 2, 1)));
-
-    auto moved = loop.create_promise<std::string>();
-    const auto twice = gather(moved, moved);
-    moved.set_result(std::string(50, 'x'));
-    moved = Promise<std::string>();
-    turn();
-    BOOST_TEST((std::get<0>(twice.result()) == std::get<1>(twice.result())));
-    BOOST_TEST(std::get<1>(twice.result()).size() == 50u);
-}
-
-BOOST_AUTO_TEST_CASE(children_of_two_loops_are_refused_and_go_on_undisturbed) {
-    EventLoop other;
-    const auto x = pending();
-    const auto y = other.create_promise<int>();
-    BOOST_CHECK_THROW(gather(x, y), std::invalid_argument);
-    BOOST_CHECK_THROW(gather(x, Promise<int>()), StateError);
-    x.set_result(1);
-    turn();
-    BOOST_TEST(reports.empty());
-    loop.close();
-    BOOST_CHECK_THROW(gather(x), StateError);
-}
-
-BOOST_AUTO_TEST_CASE(children_that_are_done_are_taken_at_the_call) {
-    const auto a = pending(), b = pending(), c = pending();
-    a.set_result(1);
-    b.set_result(2);
-    BOOST_TEST((gather(a, b).result() == std::make_tuple(1, 2)));
-    const auto failed = pending();
-    failed.set_exception(down);
-    const auto all = gather(failed, c);
-    BOOST_TEST(all.done());
-    BOOST_CHECK_THROW(all.result(), std::runtime_error);
-}
-
-BOOST_AUTO_TEST_CASE(settled_gives_the_promises_themselves) {
-    auto a = pending(), b = pending(), c = pending();
-    auto all = gather_settled(a, b, c);
-    a.set_result(1);
-    b.cancel();
-    turn();
-    BOOST_TEST(!all.done());
-    c.set_exception(down);
-    turn();
-    BOOST_TEST((std::get<0>(all.result()) == a));
-    BOOST_TEST(std::get<1>(all.result()).cancelled());
-    BOOST_CHECK_THROW(std::get<2>(all.result()).result(), std::runtime_error);
-    const auto list = gather_settled(std::vector<Promise<int>>{c, a});
-    BOOST_TEST((list.result() == std::vector<Promise<int>>{c, a}));
-}
 
 BOOST_AUTO_TEST_CASE(values_are_moved_if_nobody_else_can_read_them) {
     std::vector<Promise<std::unique_ptr<int>>> many;

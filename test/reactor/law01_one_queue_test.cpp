@@ -134,7 +134,7 @@ REACTOR_LOOP_TEST(nothing_is_called_inside_the_call_that_caused_it) {
     BOOST_TEST(heard() == "ran ran ran ran");
 }
 
-REACTOR_LOOP_TEST(the_posts_of_one_thread_keep_their_order) {
+REACTOR_LOOP_TEST(TH_02_the_posts_of_one_thread_keep_their_order) {
     std::string expected;
     for (int i = 0; i < 100; ++i) expected += (i ? " " : "") + std::to_string(i);
     const reactor::Poster poster = loop.poster();

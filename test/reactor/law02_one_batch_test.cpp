@@ -148,9 +148,15 @@ REACTOR_LOOP_TEST(L_14_a_stop_before_the_run_ends_it_after_one_iteration) {
         loop.call_soon(say("A2"));
     });
     loop.call_later(seconds(0), say("T"));
+    const reactor::TimerHandle far = loop.call_later(hours(1), say("far"));
+    const std::size_t waits = loop.selector().waits();
+    const reactor::TimePoint before = loop.time();
     loop.stop();
     loop.run_forever();
     BOOST_TEST(heard() == "A T");
+    BOOST_TEST(loop.selector().waits() == waits + 1);  // it polls once and does not block
+    BOOST_TEST((loop.time() == before));
+    reactor::Handle(far).cancel();
     loop.call_soon([this] { loop.stop(); });
     loop.run_forever();  // the early stop is used up: this one is needed
     BOOST_TEST(heard() == "A2");

@@ -122,6 +122,12 @@ REACTOR_LOOP_TEST(L_09_a_timer_fires_when_its_time_has_come_and_not_before) {
     loop.run_for(nanoseconds(1));
     BOOST_TEST(heard() == "f");
     BOOST_TEST((loop.time() == due));
+
+    reactor::EventLoop real(reactor::make_selector(loop.selector_name()));
+    const TimePoint begin = real.time();
+    real.call_later(milliseconds(100), [&real] { real.stop(); });
+    real.run_forever();
+    BOOST_TEST((real.time() - begin >= milliseconds(100)));
 }
 
 REACTOR_LOOP_TEST(H_06_when_is_the_deadline) {
@@ -130,6 +136,12 @@ REACTOR_LOOP_TEST(H_06_when_is_the_deadline) {
     reactor::TimerHandle b = loop.call_later(seconds(7), [] {});
     BOOST_TEST((a.when() == due));
     BOOST_TEST((b.when() == due));
+    reactor::EventLoop real(reactor::make_selector(loop.selector_name()));
+    const TimePoint before = real.time();
+    const reactor::TimerHandle c = real.call_later(seconds(7), [] {});
+    const TimePoint after = real.time();
+    BOOST_TEST((c.when() >= before + seconds(7)));
+    BOOST_TEST((c.when() <= after + seconds(7)));
     BOOST_TEST((reactor::TimerHandle().when() == reactor::never()));
     a.cancel();
     b.cancel();

@@ -22,8 +22,8 @@
 #include <reactor/scope.hpp>
 #include <reactor/signals.hpp>
 
-#include <test/support/loop_test.hpp>
 #include "forked.hpp"
+#include <test/support/loop_test.hpp>
 
 using namespace support;
 using reactor::Duration;

@@ -147,17 +147,6 @@ REACTOR_LOOP_TEST(a_failure_that_somebody_read_is_not_reported) {
     cancelled.cancel();
 }  // LoopFixture fails for any report
 
-BOOST_AUTO_TEST_CASE(a_report_is_made_after_the_loops_close_too) {  // P-13
-    int reports = 0;
-    EventLoop loop;
-    loop.set_exception_handler([&](EventLoop&, const reactor::Report&) { ++reports; });
-    auto promise = loop.create_promise<int>();
-    promise.set_exception(std::runtime_error("unread"));
-    loop.close();
-    promise = Promise<int>();
-    BOOST_TEST(reports == 1);
-}
-
 REACTOR_LOOP_TEST(misuse_is_told_from_what_the_system_did) {
     const auto promise = loop.create_promise<int>();
     BOOST_CHECK_THROW(promise.result(), InvalidStateError);

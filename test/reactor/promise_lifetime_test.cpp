@@ -15,7 +15,6 @@
 
 #include <test/support/allocations.hpp>
 
-using reactor::AnyPromise;
 using reactor::BrokenPromise;
 using reactor::DoneKey;
 using reactor::EventLoop;
@@ -35,29 +34,6 @@ struct Fixture {
     EventLoop loop;
 };
 
-/// A callback whose captured object's destructor works on the same promise (row P-17).
-class Meddler {
-public:
-    Meddler(Promise<int>* promise, DoneKey victim, int* late)
-        : promise_(promise), victim_(victim), late_(late) {}
-    Meddler(Meddler&& other) noexcept
-        : promise_(other.promise_), victim_(other.victim_), late_(other.late_) {
-        other.promise_ = nullptr;
-    }
-    ~Meddler() {
-        if (!promise_ || !*promise_) return;
-        promise_->remove_done_callback(victim_);
-        int* const late = late_;
-        promise_->add_done_callback([late](const Promise<int>&) { ++*late; });
-    }
-    void operator()(const Promise<int>&) {}
-
-private:
-    Promise<int>* promise_;
-    DoneKey victim_;
-    int* late_;
-};
-
 constexpr int long_chain = 300000;
 
 Promise<int> chain(Promise<int> p) {
@@ -68,34 +44,6 @@ Promise<int> chain(Promise<int> p) {
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(lives, Fixture)
-
-BOOST_AUTO_TEST_CASE(a_captures_destructor_may_add_and_remove_callbacks_of_its_promise) {
-    for (const std::string how : {"remove", "cancel", "complete"}) {
-        auto p = loop.create_promise<int>();
-        int late = 0;
-        bool victim_ran = false;
-        const DoneKey victim = p.add_done_callback([&](const Promise<int>&) { victim_ran = true; });
-        const DoneKey key = p.add_done_callback(Meddler(&p, victim, &late));
-        if (how == "remove") {
-            BOOST_TEST(p.remove_done_callback(key) == 1u);
-            p.set_result(1);
-        } else if (how == "cancel") {
-            p.cancel();
-        } else {
-            p.set_result(1);
-        }
-        turn();
-        turn();
-        BOOST_TEST(late == 1);
-        BOOST_TEST(victim_ran == (how != "remove"));
-    }
-    // Destroyed while pending: the promise is gone for whoever asks for it by then.
-    auto p = loop.create_promise<int>();
-    int late = 0;
-    p.add_done_callback(Meddler(&p, DoneKey(), &late));
-    p = Promise<int>();
-    BOOST_TEST(late == 0);
-}
 
 BOOST_AUTO_TEST_CASE(what_a_callback_captured_goes_with_the_terminal_event) {
     std::weak_ptr<int> completed, cancelled, removed, dropped, abandoned;

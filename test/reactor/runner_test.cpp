@@ -3,45 +3,27 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <signal.h>
-
 #include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <reactor/combinators.hpp>
 #include <reactor/executor.hpp>
 
+#include "runner_fixture.hpp"
+
 namespace {
 
-using reactor::CancelledError;
+using namespace runner_test;
 using reactor::Context;
-using reactor::EventLoop;
-using reactor::Next;
 using reactor::Options;
 using reactor::Promise;
 using reactor::Runner;
 using reactor::RunnerOptions;
 using reactor::StateError;
-using std::chrono::hours;
-
-class Add : public reactor::Task<int> {
-public:
-    Add(int a, int b) : a_(a), b_(b) {}
-
-private:
-    Next start() override { return yield(&Add::sum); }
-    Next sum() {
-        if (a_ < 0) throw std::invalid_argument("negative");
-        return finish(a_ + b_);
-    }
-    int a_;
-    int b_;
-};
 
 /// Gives the variable's value and sets it.
 class Exchange : public reactor::Task<int> {
@@ -58,72 +40,35 @@ private:
     int value_;
 };
 
-/// Sleeps; what it does when it is cancelled takes one more iteration.
-class Sleeper : public reactor::Task<int> {
-public:
-    enum End { escape, fail_in_clean_up, swallow, replace };
-    Sleeper(End end, std::string& log) : end_(end), log_(log) {}
-
-private:
-    Next start() override {
-        return await(reactor::sleep(hours(1)), &Sleeper::slept, &Sleeper::cancelled);
-    }
-    Next slept() { return finish(0); }
-    Next cancelled(const CancelledError&) {
-        if (end_ == swallow) return yield(&Sleeper::swallowed);
-        if (end_ == replace) throw std::runtime_error("K");
-        throw;
-    }
-    Next swallowed() {
-        log_ += "s";
-        return finish(7);
-    }
-    Next finally() override { return yield(&Sleeper::clean); }
-    Next clean() {
-        log_ += "c";
-        if (end_ == fail_in_clean_up) throw std::runtime_error("K");
-        return end();
-    }
-    End end_;
-    std::string& log_;
-};
-
-bool sigint_is_default() {
-    struct ::sigaction now;
-    ::sigaction(SIGINT, nullptr, &now);
-    return now.sa_handler == SIG_DFL;
-}
-
-/// Sends SIGINT once the main task sleeps. From a timer and not from another thread: at that time
-/// the loop is inside of its wait or just behind it.
-void interrupt_soon(EventLoop& loop, int times = 1) {
-    loop.call_later(std::chrono::milliseconds(1), [times] {
-        for (int i = 0; i < times; ++i) ::raise(SIGINT);
-    });
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(runner)
 
-BOOST_AUTO_TEST_CASE(one_loop_for_all_runs) {
+REACTOR_LOOP_TEST_IN(RunnerTest, R_01_one_loop_for_all_runs) {
     int made = 0;
-    RunnerOptions options;
-    options.debug = true;
-    options.loop_factory = [&made] {
+    RunnerOptions counting = options;
+    counting.debug = true;
+    counting.loop_factory = [this, &made] {
         ++made;
-        return reactor::new_event_loop();
+        return options.loop_factory();
     };
-    Runner runner(options);
+    Runner runner(counting);
     BOOST_TEST(made == 0);
     EventLoop& loop = runner.get_loop();
     BOOST_TEST(loop.debug());
+    BOOST_TEST(loop.selector_name() == selector);
+    BOOST_TEST(!loop.is_running());
     BOOST_TEST(runner.run<Add>(1, 2) == 3);
+    BOOST_TEST(!loop.is_running());
     BOOST_CHECK_THROW(runner.run<Add>(-1, 2), std::invalid_argument);
     BOOST_TEST(&runner.get_loop() == &loop);
     BOOST_TEST(!loop.is_running());
     BOOST_TEST(!loop.is_closed());
     BOOST_TEST(made == 1);
+
+    Runner plain;  // without a factory, and without debug mode
+    BOOST_TEST(plain.run<Add>(2, 2) == 4);
+    BOOST_TEST(!plain.get_loop().debug());
 }
 
 BOOST_AUTO_TEST_CASE(runs_functions_that_return_promises) {
@@ -146,12 +91,8 @@ BOOST_AUTO_TEST_CASE(runs_functions_that_return_promises) {
     BOOST_TEST(reactor::run([](EventLoop& loop) { return loop.create_task<Add>(1, 1); }) == 2);
 }
 
-BOOST_AUTO_TEST_CASE(a_closed_runner_stays_closed) {
-    std::unique_ptr<EventLoop> kept = reactor::new_event_loop();
-    EventLoop& loop = *kept;
-    RunnerOptions options;
+REACTOR_LOOP_TEST_IN(RunnerTest, R_02_a_closed_runner_stays_closed) {
     bool closed = false;
-    options.loop_factory = [&kept] { return std::move(kept); };
     struct Witness {
         bool* closed;
         explicit Witness(EventLoop&) : closed(nullptr) {}
@@ -159,6 +100,7 @@ BOOST_AUTO_TEST_CASE(a_closed_runner_stays_closed) {  // R-02
     };
     Runner runner(options);
     runner.run<Add>(1, 2);
+    EventLoop& loop = runner.get_loop();
     loop.service<Witness>().closed = &closed;
     runner.close();
     BOOST_TEST(closed);
@@ -168,15 +110,15 @@ BOOST_AUTO_TEST_CASE(a_closed_runner_stays_closed) {  // R-02
     BOOST_CHECK_THROW(runner.get_loop(), StateError);
 }
 
-BOOST_AUTO_TEST_CASE(closing_before_the_first_use_does_nothing) {
-    Runner runner;
+REACTOR_LOOP_TEST_IN(RunnerTest, R_03_closing_before_the_first_use_does_nothing) {
+    Runner runner(options);
     runner.close();
     BOOST_TEST(runner.run<Add>(1, 2) == 3);
 }
 
-BOOST_AUTO_TEST_CASE(a_callback_cannot_run_another_loop) {
-    Runner runner;
-    Runner inner;
+REACTOR_LOOP_TEST_IN(RunnerTest, R_04_a_callback_cannot_run_another_loop) {
+    Runner runner(options);
+    Runner inner(options);
     bool started = false;
     EventLoop& loop = runner.get_loop();
     loop.call_soon([&] {
@@ -193,11 +135,11 @@ BOOST_AUTO_TEST_CASE(a_callback_cannot_run_another_loop) {  // R-04
     BOOST_TEST(inner.run<Add>(1, 2) == 3);
 }
 
-BOOST_AUTO_TEST_CASE(close_ends_what_still_runs_and_reports_what_fails) {
+REACTOR_LOOP_TEST_IN(RunnerTest, R_05_close_ends_what_still_runs_and_reports_what_fails) {
     std::vector<reactor::Report> reports;
     std::string log;
     bool job_ended = false;
-    Runner runner;
+    Runner runner(options);
     EventLoop& loop = runner.get_loop();
     loop.set_exception_handler(
         [&](EventLoop&, const reactor::Report& report) { reports.push_back(report); });
@@ -222,9 +164,9 @@ BOOST_AUTO_TEST_CASE(close_ends_what_still_runs_and_reports_what_fails) {  // R-
     BOOST_TEST(reports[0].task.find("Sleeper") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(all_runs_share_one_context) {
+REACTOR_LOOP_TEST_IN(RunnerTest, R_06_all_runs_share_one_context) {
     reactor::ContextVar<int> variable("variable", -1);
-    Runner runner;
+    Runner runner(options);
     BOOST_TEST(runner.run<Exchange>(variable, 1) == -1);
     BOOST_TEST(runner.run<Exchange>(variable, 2) == 1);
     Context own;
@@ -240,102 +182,6 @@ BOOST_AUTO_TEST_CASE(all_runs_share_one_context) {  // R-06
     BOOST_TEST(runner.run(exchange) == 4);
     BOOST_TEST(runner.run(Options().context(own), exchange) == 3);
     BOOST_TEST(variable.get() == -1);
-}
-
-BOOST_AUTO_TEST_CASE(sigint_cancels_the_main_task) {
-    std::string log;
-    Runner runner;
-    BOOST_REQUIRE(sigint_is_default());
-    interrupt_soon(runner.get_loop());
-    BOOST_CHECK_THROW(runner.run<Sleeper>(Sleeper::escape, log), reactor::Interrupted);
-    BOOST_TEST(log == "c");
-    BOOST_TEST(sigint_is_default());
-    interrupt_soon(runner.get_loop());
-    BOOST_CHECK_THROW(runner.run([](EventLoop& loop) { return reactor::sleep(loop, hours(1)); }),
-                      reactor::Interrupted);
-    BOOST_TEST(runner.run<Add>(1, 2) == 3);
-}
-
-BOOST_AUTO_TEST_CASE(the_main_task_may_answer_sigint_otherwise) {
-    std::string log;
-    Runner runner;
-    interrupt_soon(runner.get_loop());
-    BOOST_TEST(runner.run<Sleeper>(Sleeper::swallow, log) == 7);
-    interrupt_soon(runner.get_loop());
-    BOOST_CHECK_THROW(runner.run<Sleeper>(Sleeper::replace, log), std::runtime_error);
-    interrupt_soon(runner.get_loop());
-    class AlsoCancelledByItself : public reactor::Task<void> {
-        Next start() override {
-            return await(reactor::sleep(hours(1)), &AlsoCancelledByItself::slept);
-        }
-        Next slept() { return finish(); }
-        Next finally() override {
-            cancel();
-            return yield(&AlsoCancelledByItself::clean);
-        }
-        Next clean() { return end(); }
-    };
-    interrupt_soon(runner.get_loop());
-    BOOST_CHECK_THROW(runner.run<AlsoCancelledByItself>(), CancelledError);
-    BOOST_TEST(sigint_is_default());
-}
-
-BOOST_AUTO_TEST_CASE(the_second_sigint_does_not_wait) {
-    std::string log;
-    Runner runner;
-    EventLoop& loop = runner.get_loop();
-    loop.call_later(std::chrono::milliseconds(1), [&loop] {
-        ::raise(SIGINT);
-        // After the first one was seen, which takes two iterations.
-        loop.call_soon([&loop] { loop.call_soon([] { ::raise(SIGINT); }); });
-    });
-    class Stubborn : public reactor::Task<void> {
-        Next start() override {
-            return await(reactor::sleep(hours(1)), &Stubborn::start, &Stubborn::again);
-        }
-        Next again(const CancelledError&) { return start(); }
-    };
-    auto stubborn = [](EventLoop& l) { return l.create_task<Stubborn>(); };
-    BOOST_CHECK_THROW(runner.run(stubborn), reactor::Interrupted);
-    // close() would wait for it for ever: a third Ctrl-C ends the program then. Here it is given a
-    // way out.
-    loop.call_soon([] { throw reactor::LoopExit(3); });
-    BOOST_CHECK_THROW(runner.close(), reactor::LoopExit);
-    BOOST_TEST(sigint_is_default());
-}
-
-extern "C" void nothing_to_do(int) {}
-
-BOOST_AUTO_TEST_CASE(sigint_that_somebody_handles_or_ignores_is_left_alone) {
-    std::string log;
-    for (void (*const handler)(int) : {&nothing_to_do, SIG_IGN}) {
-        ::signal(SIGINT, handler);
-        Runner runner;
-        interrupt_soon(runner.get_loop());
-        const auto brief = [](EventLoop& loop) {
-            return reactor::sleep(loop, std::chrono::milliseconds(5));
-        };
-        BOOST_CHECK_NO_THROW(runner.run(brief));
-        struct ::sigaction now;
-        ::sigaction(SIGINT, nullptr, &now);
-        BOOST_TEST((now.sa_handler == handler));
-        ::signal(SIGINT, SIG_DFL);
-    }
-    // Unwanted, and on another thread than the first: ours is not installed either.
-    RunnerOptions options;
-    options.handle_sigint = false;
-    Runner runner(options);
-    const auto look = [](EventLoop& loop) {
-        const auto seen = loop.create_promise<bool>();
-        seen.set_result(sigint_is_default());
-        return seen;
-    };
-    BOOST_TEST(runner.run(look));
-    bool elsewhere = false;
-    std::thread other([&] { elsewhere = reactor::run(look); });
-    other.join();
-    BOOST_TEST(elsewhere);
-    BOOST_TEST(!reactor::run(look));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -49,9 +49,9 @@ private:
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(task_end, TaskFixture)
+BOOST_AUTO_TEST_SUITE(task_end)
 
-BOOST_AUTO_TEST_CASE(finally_runs_on_every_end_and_may_wait) {
+BOOST_FIXTURE_TEST_CASE(finally_runs_on_every_end_and_may_wait, TaskFixture) {
     std::string log;
     const auto run = [&](Closing::How how, bool cancel_work, bool cancel_cleaning) {
         log.clear();
@@ -84,13 +84,13 @@ BOOST_AUTO_TEST_CASE(finally_runs_on_every_end_and_may_wait) {
     BOOST_TEST(run(Closing::How::error, false, true).cancelled());
 }
 
-BOOST_AUTO_TEST_CASE(end_before_finally_is_refused) {
+BOOST_FIXTURE_TEST_CASE(end_before_finally_is_refused, TaskFixture) {
     auto task = loop.create_task<Script>([](Script& s) { return s.end(); });
     settle();
     BOOST_TEST(throws<reactor::StateError>([&] { task.result(); }));
 }
 
-BOOST_AUTO_TEST_CASE(fail_ends_as_a_throw_would) {
+BOOST_FIXTURE_TEST_CASE(fail_ends_as_a_throw_would, TaskFixture) {
     class Machine : public Task<void> {
     public:
         explicit Machine(std::exception_ptr error) : error_(std::move(error)) {}
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(fail_ends_as_a_throw_would) {
     BOOST_TEST(throws<std::invalid_argument>([&] { null.result(); }));
 }
 
-BOOST_AUTO_TEST_CASE(finally_hears_of_a_cancellation_in_the_last_state) {
+BOOST_FIXTURE_TEST_CASE(finally_hears_of_a_cancellation_in_the_last_state, TaskFixture) {
     class Machine : public Task<int> {
     public:
         Machine(Promise<void> cleaning, bool at_end, bool& failed)
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(finally_hears_of_a_cancellation_in_the_last_state) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(throwing_after_a_verb_lets_go_of_what_it_was_given) {
+BOOST_FIXTURE_TEST_CASE(throwing_after_a_verb_lets_go_of_what_it_was_given, TaskFixture) {
     using Value = std::shared_ptr<int>;
     class Machine : public Task<Value> {
     public:
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(throwing_after_a_verb_lets_go_of_what_it_was_given) {
     BOOST_TEST(alive.expired());
 }
 
-BOOST_AUTO_TEST_CASE(throwing_after_a_verb_forgets_what_it_said) {
+BOOST_FIXTURE_TEST_CASE(throwing_after_a_verb_forgets_what_it_said, TaskFixture) {
     auto promise = loop.create_promise<int>();
     auto task = loop.create_task<Script>([&](Script& s) -> Next {
         const Next next = s.value_of(promise);
@@ -197,6 +197,42 @@ BOOST_AUTO_TEST_CASE(throwing_after_a_verb_forgets_what_it_said) {
     BOOST_TEST(text_of(finished.exception()) == "after finish");
     promise.set_result(1);
     settle();
+}
+
+REACTOR_LOOP_TEST_IN(TaskFixture, T_22_loop_exit_leaves_the_run_call_and_is_the_tasks_outcome) {
+    class Leaver : public Task<int> {
+    public:
+        explicit Leaver(std::string& log) : log_(log) {}
+
+    private:
+        Next start() override { throw reactor::LoopExit(3); }
+        Next finally() override {
+            log_ += "finally";
+            return end();
+        }
+        std::string& log_;
+    };
+    std::string log;
+    auto task = loop.create_task<Leaver>(log);
+    BOOST_TEST(throws<reactor::LoopExit>([&] { loop.run_until_complete(task); }));
+    BOOST_TEST(task.done());
+    BOOST_TEST(!task.cancelled());
+    BOOST_TEST(throws<reactor::LoopExit>([&] { task.result(); }));
+    BOOST_TEST(!loop.core().current_task);
+    BOOST_TEST(log == "");
+
+    BOOST_TEST(throws<reactor::LoopExit>([&] { loop.run_until_complete<Leaver>(log); }));
+    // Nothing is left that would stop a later run.
+    int after = 0;
+    loop.call_soon([&] {
+        ++after;
+        loop.call_soon([&] {
+            ++after;
+            loop.stop();
+        });
+    });
+    loop.run_forever();
+    BOOST_TEST(after == 2);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include <test/support/loop_test.hpp>
+
 namespace task_test {
 
 using reactor::CancelledError;
@@ -42,7 +44,12 @@ private:
 /// the test did not ask for.
 class TaskFixture {
 public:
-    TaskFixture() : owned_(new EventLoop(reactor::default_selector(), clock)), loop(*owned_) {
+    /// On the selector of that name; empty: the default one.
+    explicit TaskFixture(const std::string& selector = std::string())
+        : owned_(new EventLoop(
+              selector.empty() ? reactor::default_selector() : reactor::make_selector(selector),
+              clock)),
+          loop(*owned_) {
         loop.set_exception_handler(
             [this](EventLoop&, const reactor::Report& report) { reports_.push_back(report); });
     }

@@ -42,9 +42,9 @@ private:
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(task_lifetime, TaskFixture)
+BOOST_AUTO_TEST_SUITE(task_lifetime)
 
-BOOST_AUTO_TEST_CASE(a_task_nobody_holds_lives_as_long_as_what_it_waits_for) {  // T-21, D7
+REACTOR_LOOP_TEST_IN(TaskFixture, T_21_a_task_nobody_holds_lives_as_long_as_what_it_waits_for) {
     std::string log;
     auto witness = std::make_shared<int>(1);
     const std::weak_ptr<int> alive = witness;
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_task_nobody_holds_lives_as_long_as_what_it_waits_for) {  
     BOOST_TEST(reports[0].task.find("waiting in start at ") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_task_nobody_holds_ends_normally_when_its_promise_does) {  // T-21, D7
+REACTOR_LOOP_TEST_IN(TaskFixture, T_21_a_task_nobody_holds_ends_normally_when_its_promise_does) {
     std::string log;
     auto promise = loop.create_promise<int>();
     loop.create_task<Waiter>(promise, false, nullptr, &log);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_task_nobody_holds_ends_normally_when_its_promise_does) { 
     BOOST_TEST(log == "finally");
 }
 
-BOOST_AUTO_TEST_CASE(a_failing_task_nobody_holds_is_reported_once) {  // D7
+BOOST_FIXTURE_TEST_CASE(a_failing_task_nobody_holds_is_reported_once, TaskFixture) {  // D7
     auto promise = loop.create_promise<int>();
     loop.create_task<Waiter>(promise, false, nullptr, nullptr);
     iterate();
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_failing_task_nobody_holds_is_reported_once) {  // D7
     BOOST_TEST(reports[0].message == "Task exception was never retrieved");
 }
 
-BOOST_AUTO_TEST_CASE(a_held_task_goes_on_with_broken_promise) {
+BOOST_FIXTURE_TEST_CASE(a_held_task_goes_on_with_broken_promise, TaskFixture) {
     std::string log;
     auto promise = loop.create_promise<int>();
     auto task = loop.create_task<Waiter>(promise, false, nullptr, &log);
@@ -101,25 +101,7 @@ BOOST_AUTO_TEST_CASE(a_held_task_goes_on_with_broken_promise) {
     BOOST_TEST(log == "finally");
 }
 
-BOOST_AUTO_TEST_CASE(a_broken_wait_keeps_the_tasks_own_context) {
-    reactor::ContextVar<int> variable("v", 0);
-    auto promise = loop.create_promise<int>();
-    int seen = -1;
-    variable.set(1);
-    auto task = loop.create_task<Script>([&](Script& s) { return s.outcome_of(promise); },
-                                         [&](Script& s, Promise<int> done) {
-                                             seen = variable.get();
-                                             return s.finish(done.error() ? 5 : 0);
-                                         });
-    iterate();
-    variable.set(2);
-    promise = Promise<int>();
-    settle();
-    BOOST_TEST(task.result() == 5);
-    BOOST_TEST(seen == 1);
-}
-
-BOOST_AUTO_TEST_CASE(machine_is_gone_before_the_promise_is_done) {
+BOOST_FIXTURE_TEST_CASE(machine_is_gone_before_the_promise_is_done, TaskFixture) {
     auto witness = std::make_shared<int>(1);
     const std::weak_ptr<int> alive = witness;
     auto promise = loop.create_promise<int>();
@@ -133,7 +115,7 @@ BOOST_AUTO_TEST_CASE(machine_is_gone_before_the_promise_is_done) {
     BOOST_TEST(task.result() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(close_destroys_pending_machines_and_breaks_cycles) {  // D8
+BOOST_FIXTURE_TEST_CASE(close_destroys_pending_machines_and_breaks_cycles, TaskFixture) {  // D8
     std::string log;
     auto witness = std::make_shared<int>(1);
     const std::weak_ptr<int> alive = witness;
@@ -153,7 +135,7 @@ BOOST_AUTO_TEST_CASE(close_destroys_pending_machines_and_breaks_cycles) {  // D8
     BOOST_TEST(task.cancelled());
 }
 
-BOOST_AUTO_TEST_CASE(close_reports_pending_tasks_in_debug_mode) {
+BOOST_FIXTURE_TEST_CASE(close_reports_pending_tasks_in_debug_mode, TaskFixture) {
     loop.set_debug(true);
     loop.create_task<Waiter>(loop.create_promise<int>(), true, nullptr, nullptr);
     iterate();
@@ -163,7 +145,7 @@ BOOST_AUTO_TEST_CASE(close_reports_pending_tasks_in_debug_mode) {
     BOOST_TEST(reports[0].message == "Task was destroyed but it is pending!");
 }
 
-BOOST_AUTO_TEST_CASE(a_constructor_that_throws_leaves_nothing) {
+BOOST_FIXTURE_TEST_CASE(a_constructor_that_throws_leaves_nothing, TaskFixture) {
     class Throwing : public Task<int> {
     public:
         Throwing() { throw Fault("no"); }
@@ -177,36 +159,7 @@ BOOST_AUTO_TEST_CASE(a_constructor_that_throws_leaves_nothing) {
     BOOST_TEST(loop.ready_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(loop_exit_leaves_the_run_call_and_is_the_tasks_outcome) {  // T-22
-    class Leaver : public Task<int> {
-    public:
-        explicit Leaver(std::string& log) : log_(log) {}
-
-    private:
-        Next start() override { throw reactor::LoopExit(3); }
-        Next finally() override {
-            log_ += "finally";
-            return end();
-        }
-        std::string& log_;
-    };
-    std::string log;
-    auto task = loop.create_task<Leaver>(log);
-    BOOST_TEST(throws<reactor::LoopExit>([&] { loop.run_until_complete(task); }));
-    BOOST_TEST(task.done());
-    BOOST_TEST(!task.cancelled());
-    BOOST_TEST(throws<reactor::LoopExit>([&] { task.result(); }));
-    BOOST_TEST(!loop.core().current_task);
-    BOOST_TEST(log == "");
-
-    BOOST_TEST(throws<reactor::LoopExit>([&] { loop.run_until_complete<Leaver>(log); }));
-    int after = 0;
-    loop.call_soon([&] { ++after; });
-    settle();
-    BOOST_TEST(after == 1);
-}
-
-BOOST_AUTO_TEST_CASE(a_million_steps_on_a_done_promise_allocate_nothing) {
+BOOST_FIXTURE_TEST_CASE(a_million_steps_on_a_done_promise_allocate_nothing, TaskFixture) {
     class Many : public Task<int> {
     public:
         Many(Promise<int> one, int steps, long& warm)
@@ -236,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_million_steps_on_a_done_promise_allocate_nothing) {
     if (reactor::detail::pooling_wanted()) BOOST_TEST(support::allocation_count() == warm);
 }
 
-BOOST_AUTO_TEST_CASE(waking_a_waiting_task_allocates_nothing) {
+BOOST_FIXTURE_TEST_CASE(waking_a_waiting_task_allocates_nothing, TaskFixture) {
     class Server : public Task<int> {
     public:
         Server(Promise<int>& next, int& served) : next_(next), served_(served) {}

@@ -215,6 +215,7 @@ REACTOR_LOOP_TEST(L_11_when_cancelled_entries_are_removed) {
         own.run_iterations(1);
         BOOST_TEST(own.core().timers.entries() == v.left);
         BOOST_TEST(own.timer_count() == static_cast<std::size_t>(v.entries - v.cancelled));
+        BOOST_TEST(own.core().timers.dead_entries() == v.left - own.timer_count());
         timers[0].cancel();  // now dead ones are at the head, and go whatever their number
         own.run_iterations(1);
         BOOST_TEST(own.core().timers.dead_entries() == 0u);
@@ -237,6 +238,7 @@ REACTOR_LOOP_TEST(L_12_the_live_ones_survive_the_removal) {
     }
     for (TimerHandle& timer : dead) BOOST_TEST(timer.cancel());
     loop.run_iterations(1);
+    BOOST_TEST(loop.core().timers.entries() < 150u);  // some were removed
     const std::size_t before = loop.core().timers.dead_entries();
     for (TimerHandle& timer : dead) BOOST_TEST(!timer.cancel());
     BOOST_TEST(loop.core().timers.dead_entries() == before);

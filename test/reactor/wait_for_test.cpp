@@ -3,125 +3,102 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <limits>
-#include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "stubborn.hpp"
+#include <reactor/task.hpp>
 
-using reactor::BrokenPromise;
+#include <test/support/loop_test.hpp>
+
+using namespace support;
 using reactor::CancelledError;
-using reactor::Duration;
-using reactor::EventLoop;
+using reactor::Next;
 using reactor::Promise;
-using reactor::Report;
-using reactor::StateError;
 using reactor::TimeoutError;
 using reactor::wait_for;
 
 namespace {
 
-using Ms = std::chrono::milliseconds;
-
-class ManualClock : public reactor::Clock {
+/// Sleeps for ever; when it is cancelled it cleans up for 20 ms, and then ends in its way.
+class Cleans : public reactor::Task<int> {
 public:
-    reactor::TimePoint now() const noexcept override { return now_; }
-    void advance(Duration by) { now_ += by; }
+    enum End { escape, value, error };
+    explicit Cleans(End end) : end_(end) {}
 
 private:
-    reactor::TimePoint now_{std::chrono::hours(1)};
+    Next start() override {
+        return await(reactor::sleep(hours(1)), &Cleans::slept, &Cleans::cancelled);
+    }
+    Next slept() { return finish(0); }
+    Next cancelled(const CancelledError&) {
+        return await(reactor::sleep(milliseconds(20)), &Cleans::cleaned);
+    }
+    Next cleaned() {
+        if (end_ == value) return finish(1);
+        if (end_ == error) throw std::domain_error("while being cancelled");
+        throw CancelledError();
+    }
+    End end_;
 };
 
-struct Fixture {
-    Fixture() : loop(reactor::default_selector(), clock) {
-        loop.set_exception_handler(
-            [this](EventLoop&, const Report& report) { reports.push_back(report); });
-    }
-    void turn(int n = 1) {
-        for (int i = 0; i < n; ++i) loop.run_once(Duration::zero());
-    }
-    void pass(Duration by) {
-        clock.advance(by);
-        turn();
-    }
-
-    std::vector<Report> reports;
-    ManualClock clock;
-    EventLoop loop;
-};
+Promise<int> start(reactor::EventLoop& loop, Cleans::End end) {
+    const auto task = loop.create_task<Cleans>(end);
+    loop.run_once(reactor::Duration::zero());
+    return task;
+}
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(waiting_with_a_limit, Fixture)
+BOOST_AUTO_TEST_SUITE(waiting_with_a_limit)
 
-BOOST_AUTO_TEST_CASE(a_value_in_time_comes_through_and_takes_the_timer_away) {
+REACTOR_LOOP_TEST(WF_01_a_value_in_time_comes_through_and_takes_the_timer_away) {
     const auto inner = loop.create_promise<int>();
-    const auto outer = wait_for(inner, Ms(10));
+    const auto outer = wait_for(inner, seconds(10));
     BOOST_TEST(loop.timer_count() == 1u);
     inner.set_result(7);
-    turn();
+    loop.run_iterations(1);
     BOOST_TEST(outer.result() == 7);
     BOOST_TEST(loop.timer_count() == 0u);
     const auto failing = loop.create_promise<void>();
-    const auto failed = wait_for(failing, Ms(10));
+    const auto failed = wait_for(failing, seconds(10));
     failing.set_exception(std::runtime_error("down"));
-    turn();
+    loop.run_iterations(1);
     BOOST_CHECK_THROW(failed.result(), std::runtime_error);
+    BOOST_TEST(loop.timer_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(expiry_cancels_and_fails_with_a_timeout) {
-    const auto inner = loop.create_promise<int>();
-    const auto outer = wait_for(inner, Ms(10));
-    pass(Ms(9));
+REACTOR_LOOP_TEST(WF_02_the_timeout_comes_only_after_the_inner_one_has_ended) {
+    const auto begin = loop.time();
+    const auto inner = start(loop, Cleans::escape);
+    const auto outer = wait_for(inner, milliseconds(10));
+    loop.run_for(milliseconds(10));
+    loop.run_until_idle();
+    BOOST_TEST(loop.timer_count() == 1u);  // it has heard of it, and cleans up
+    loop.run_for(milliseconds(19));
     BOOST_TEST(!inner.done());
-    pass(Ms(1));
-    BOOST_TEST(inner.cancelled());
-    turn();
-    BOOST_TEST(!outer.cancelled());
-    BOOST_CHECK_EXCEPTION(outer.result(), TimeoutError,
-                          [](const TimeoutError& e) { return e.code() == std::errc::timed_out; });
-}
-
-BOOST_AUTO_TEST_CASE(the_timeout_comes_only_after_the_inner_one_has_ended) {
-    Stubborn* state;
-    const auto inner = Stubborn::make(loop, state);
-    const auto outer = wait_for(inner, Ms(10));
-    pass(Ms(10));
-    BOOST_TEST(state->asked == 1);
-    pass(Ms(20));
     BOOST_TEST(!outer.done());
-    state->end_cancelled(nullptr);
-    turn();
-    BOOST_CHECK_THROW(outer.result(), TimeoutError);
+    BOOST_CHECK_EXCEPTION(loop.run_until_complete(outer), TimeoutError,
+                          [](const TimeoutError& e) { return e.code() == std::errc::timed_out; });
+    BOOST_TEST(!outer.cancelled());
+    BOOST_TEST(inner.cancelled());
+    BOOST_TEST((loop.time() - begin == milliseconds(30)));
 }
 
-BOOST_AUTO_TEST_CASE(who_ends_otherwise_in_spite_of_the_limit_is_believed) {
-    Stubborn* state;
-    auto inner = Stubborn::make(loop, state);
-    auto outer = wait_for(inner, Ms(10));
-    pass(Ms(10));
-    inner.set_result(1);
-    turn();
-    BOOST_TEST(outer.result() == 1);
-
-    inner = Stubborn::make(loop, state);
-    outer = wait_for(inner, Ms(10));
-    pass(Ms(10));
-    inner.set_exception(std::domain_error("while being cancelled"));
-    turn();
-    BOOST_CHECK_THROW(outer.result(), std::domain_error);
+REACTOR_LOOP_TEST(WF_03_who_ends_otherwise_in_spite_of_the_limit_is_believed) {
+    BOOST_TEST(loop.run_until_complete(wait_for(start(loop, Cleans::value), milliseconds(10))) ==
+               1);
+    BOOST_CHECK_THROW(
+        loop.run_until_complete(wait_for(start(loop, Cleans::error), milliseconds(10))),
+        std::domain_error);
 }
 
-BOOST_AUTO_TEST_CASE(cancelling_the_outer_one_cancels_the_inner_one) {
-    for (const Duration limit : {reactor::forever(), Duration(std::chrono::seconds(60))}) {
+REACTOR_LOOP_TEST(WF_04_cancelling_the_outer_one_cancels_the_inner_one) {
+    for (const reactor::Duration limit : {reactor::forever(), reactor::Duration(seconds(60))}) {
         const auto inner = loop.create_promise<int>();
         const auto outer = wait_for(inner, limit);
         BOOST_TEST(outer.cancel("m"));
         BOOST_TEST(inner.cancelled());
-        turn();
+        loop.run_iterations(1);
         BOOST_TEST(outer.cancelled());
         BOOST_CHECK_EXCEPTION(outer.result(), CancelledError,
                               [](const CancelledError& e) { return e.message() == "m"; });
@@ -129,128 +106,29 @@ BOOST_AUTO_TEST_CASE(cancelling_the_outer_one_cancels_the_inner_one) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_cancellation_is_not_swallowed_by_a_value_on_its_way) {
+REACTOR_LOOP_TEST(WF_05_a_cancellation_is_not_swallowed_by_a_value_on_its_way) {
     const auto inner = loop.create_promise<int>();
-    const auto outer = wait_for(inner, Ms(10));
-    inner.set_result(1);
-    BOOST_TEST(outer.cancel());
-    turn();
+    const auto outer = wait_for(inner, seconds(10));
+    loop.call_soon([&] {
+        inner.set_result(1);
+        BOOST_TEST(outer.cancel());
+    });
+    loop.run_iterations(2);
     BOOST_TEST(outer.cancelled());
     BOOST_TEST(inner.result() == 1);
     BOOST_TEST(loop.timer_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancellation_is_not_taken_for_the_expiry_it_met) {
-    Stubborn* state;
-    const auto inner = Stubborn::make(loop, state);
-    const auto outer = wait_for(inner, Ms(10));
-    pass(Ms(10));
-    BOOST_TEST(outer.cancel());
-    BOOST_TEST(state->asked == 2);
-    state->end_cancelled(nullptr);
-    turn();
-    BOOST_TEST(outer.cancelled());
-}
-
-BOOST_AUTO_TEST_CASE(value_and_expiry_in_one_iteration_deliver_the_value) {
+REACTOR_LOOP_TEST(WF_06_value_and_expiry_in_one_iteration_deliver_the_value) {
     const auto inner = loop.create_promise<int>();
-    const auto outer = wait_for(inner, Ms(10));
-    clock.advance(Ms(10));
+    const auto outer = wait_for(inner, milliseconds(10));
+    loop.clock().advance(milliseconds(10));
     loop.call_soon([&] { inner.set_result(3); });
-    turn(2);
+    loop.run_iterations(1);
+    BOOST_TEST(loop.timer_count() == 0u);  // its timer has run, after the value
+    loop.run_iterations(1);
     BOOST_TEST(outer.result() == 3);
     BOOST_TEST(!inner.cancelled());
-}
-
-BOOST_AUTO_TEST_CASE(a_limit_of_zero_gives_what_is_done_already) {
-    const auto done = loop.create_promise<int>();
-    done.set_result(4);
-    const auto in_time = wait_for(done, Ms(0));
-    const auto pending = loop.create_promise<int>();
-    const auto late = wait_for(pending, Ms(-1));
-    turn(2);
-    BOOST_TEST(in_time.result() == 4);
-    BOOST_CHECK_THROW(late.result(), TimeoutError);
-}
-
-BOOST_AUTO_TEST_CASE(limits_nest_and_the_inner_one_names_the_timeout) {
-    const auto inner = loop.create_promise<int>();
-    const auto outer = wait_for(wait_for(inner, Ms(10)), Ms(20));
-    pass(Ms(10));
-    turn(2);
-    BOOST_CHECK_THROW(outer.result(), TimeoutError);
-
-    const auto other = loop.create_promise<int>();
-    const auto sooner = wait_for(wait_for(other, Ms(20)), Ms(10));
-    BOOST_TEST(loop.timer_count() == 2u);
-    pass(Ms(10));
-    BOOST_TEST(other.cancelled());
-    turn(2);
-    BOOST_CHECK_THROW(sooner.result(), TimeoutError);
-    BOOST_TEST(loop.timer_count() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(a_gather_within_a_limit_times_out) {
-    const auto a = loop.create_promise<int>(), b = loop.create_promise<int>();
-    const auto outer = wait_for(reactor::gather(a, b), Ms(10));
-    pass(Ms(10));
-    BOOST_TEST(a.cancelled());
-    turn(2);
-    BOOST_CHECK_THROW(outer.result(), TimeoutError);
-    BOOST_TEST(reports.empty());
-}
-
-BOOST_AUTO_TEST_CASE(an_infinite_limit_arms_no_timer_and_nan_is_refused) {
-    using Seconds = std::chrono::duration<double>;
-    const auto inner = loop.create_promise<int>();
-    const auto outer = wait_for(inner, Seconds(std::numeric_limits<double>::infinity()));
-    BOOST_TEST(loop.timer_count() == 0u);
-    BOOST_CHECK_THROW(wait_for(inner, Seconds(std::numeric_limits<double>::quiet_NaN())),
-                      std::invalid_argument);
-    BOOST_CHECK_THROW(wait_for(Promise<int>(), Ms(1)), StateError);
-    inner.set_result(1);
-    turn();
-    BOOST_TEST(outer.result() == 1);
-}
-
-BOOST_AUTO_TEST_CASE(what_nobody_can_complete_or_wants_leaves_no_timer) {
-    auto inner = loop.create_promise<int>();
-    const auto held = wait_for(inner, Ms(10));
-    wait_for(inner, Ms(10));  // held by nobody but the inner one
-    BOOST_TEST(loop.timer_count() == 2u);
-    inner = Promise<int>();
-    BOOST_CHECK_THROW(held.result(), BrokenPromise);
-    BOOST_TEST(loop.timer_count() == 0u);
-
-    const auto by_hand = loop.create_promise<int>();
-    const auto outer = wait_for(by_hand, Ms(10));
-    outer.set_result(9);
-    pass(Ms(10));
-    BOOST_TEST(!by_hand.done());
-    by_hand.set_result(1);
-    turn();
-    BOOST_TEST(outer.result() == 9);
-    BOOST_TEST(reports.empty());
-}
-
-BOOST_AUTO_TEST_CASE(a_move_only_value_is_handed_on) {
-    auto inner = loop.create_promise<std::unique_ptr<int>>();
-    const auto outer = wait_for(inner, Ms(10));
-    inner.set_result(new int(5));
-    turn();
-    BOOST_TEST(*outer.take() == 5);
-}
-
-BOOST_AUTO_TEST_CASE(a_wait_may_outlive_its_loop) {
-    Promise<int> inner, outer;
-    {
-        EventLoop own;
-        inner = own.create_promise<int>();
-        outer = wait_for(inner, Ms(10));
-    }
-    BOOST_TEST(!inner.done());
-    BOOST_CHECK_THROW(outer.result(), BrokenPromise);
-    inner.set_result(1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
