@@ -30,6 +30,7 @@ namespace detail {
 
 class Inbox;
 class LoopState;
+class SubmissionBase;
 
 template <class S>
 struct ResultOfTask;
@@ -390,6 +391,7 @@ public:
 
 private:
     friend class EventLoop;
+    friend class detail::SubmissionBase;
     explicit Poster(std::shared_ptr<detail::Inbox> inbox) noexcept : inbox_(std::move(inbox)) {}
     bool put(Callback callback) const;
 
@@ -400,6 +402,10 @@ private:
 EventLoop& get_running_loop();
 /// The same, null if none does.
 EventLoop* running_loop() noexcept;
+namespace detail {
+/// get_running_loop() for the call of that name; `remedy` ends the error's sentence.
+EventLoop& running_loop_for(const char* call, const char* remedy);
+}  // namespace detail
 /// The running loop, else the one set for this thread, else one that is made for this thread and
 /// destroyed when it ends.
 EventLoop& get_event_loop();
