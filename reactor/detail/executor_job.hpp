@@ -32,10 +32,10 @@ public:
         : f_(std::forward<G>(f)), arguments_(std::forward<B>(arguments)...) {}
 
     static constexpr bool takes_rvalues = IsInvocable<F, typename Unwrap<A>::Moved...>::value;
-    static_assert(takes_rvalues || IsInvocable<F&, typename Unwrap<A>::Kept...>::value,
-                  "run_in_executor: the callable cannot be called with these arguments (a null "
-                  "pointer is nullptr, not NULL or 0; a reference is std::ref; a member function "
-                  "takes its object first)");
+    static_assert(
+        takes_rvalues || IsInvocable<F&, typename Unwrap<A>::Kept...>::value,
+        "the callable cannot be called with these arguments (a null pointer is nullptr, not "
+        "NULL or 0; a reference is std::ref; a member function takes its object first)");
 
     template <bool rvalues, class Unused>
     struct ResultOf {
@@ -192,6 +192,8 @@ private:
     JobValue<R> result_;
 };
 
+/// shutdown_default_executor() with a limit.
+Promise<void> shut_default_executor(EventLoop& loop, Duration limit);
 void submit_job(Executor& executor, std::shared_ptr<JobBase> job);
 /// The values of the current context, for to_thread().
 ContextMapPtr copy_for_job();

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_call_from_a_wrong_thread_names_itself) {
         Call("run_in_executor", [&] { loop.run_in_executor(nothing); }),
         Call("add_signal_handler", [&] { loop.add_signal_handler(10, nothing); }),
         Call("remove_signal_handler", [&] { loop.remove_signal_handler(10); }),
-        Call("service", [&] { reactor::default_executor(loop); }),
+        Call("default_executor", [&] { reactor::default_executor(loop); }),
         Call("TimerHandle::reschedule", [&] { timer.reschedule(loop.time()); }),
         Call("done", [&] { promise.done(); }),
         Call("result", [&] { promise.result(); }),
