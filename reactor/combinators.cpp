@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <reactor/combinators.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace reactor {
 namespace detail {
@@ -194,17 +196,17 @@ void Gathering::child_lost(PromiseState& outer, std::uint32_t index) noexcept {
     if (outer.done()) clear();
 }
 
-bool Gathering::cancel(PromiseState& outer, const std::string& message) {
-    if (outer.done()) return false;
-    bool took = false;
-    for (std::size_t i = 0; i < children_.size(); ++i) {  // which a destructor may clear meanwhile
-        if (!children_[i].first || !children_[i].state || children_[i].state->done()) continue;
-        const AnyPromise child = PromiseAccess::share<AnyPromise>(children_[i].state);
-        if (child.cancel(message)) took = true;
+PromiseState* Gathering::pending_child(std::size_t& at) const noexcept {
+    while (at < children_.size()) {  // which a destructor may clear meanwhile
+        const Child& child = children_[at++];
+        if (child.first && child.state && !child.state->done()) return child.state;
     }
+    return nullptr;
+}
+
+void Gathering::cancel_taken(const PromiseState& outer, const std::string& message) {
     // A child may swallow its cancellation; the caller of this one is told the truth all the same.
-    if (took && !outer.done()) cancel_asked_ = std::make_exception_ptr(CancelledError(message));
-    return took;
+    if (!outer.done()) cancel_asked_ = std::make_exception_ptr(CancelledError(message));
 }
 
 void Gathering::explain(WhyPending& why) const {
@@ -233,15 +235,33 @@ LoopCore& loop_of(const std::vector<AnyPromise>& promises, const char* call) {
         core.check(call);
         return core;
     }
-    LoopCore& core = check_waitable(PromiseAccess::state(promises.front()), call);
-    for (const AnyPromise& promise : promises) {
-        if (&check_waitable(PromiseAccess::state(promise), call) != &core) {
-            throw std::invalid_argument(
-                std::string(call) +
-                ": the promises belong to different event loops: give those of one");
+    const auto place = [&promises, call](std::size_t index) {
+        return std::string(call) + ": promise " + std::to_string(index + 1) + " of " +
+               std::to_string(promises.size());
+    };
+    LoopCore* core = nullptr;
+    for (std::size_t i = 0; i < promises.size(); ++i) {
+        const PromiseState* const state = PromiseAccess::state(promises[i]);
+        if (!state) {
+            throw StateError(place(i) +
+                             " is empty (never made, or moved from): get one from "
+                             "create_promise() or an operation");
+        }
+        state->core->check(call);
+        if (!core) core = state->core;
+        if (state->core != core) {
+            throw std::invalid_argument(place(i) +
+                                        " belongs to another event loop than the first: bring its "
+                                        "outcome over with chain()");
         }
     }
-    return core;
+    return *core;
+}
+
+void drop_repeats(std::vector<AnyPromise>& promises) {
+    std::unordered_set<AnyPromise> seen;
+    const auto again = [&seen](const AnyPromise& promise) { return !seen.insert(promise).second; };
+    promises.erase(std::remove_if(promises.begin(), promises.end(), again), promises.end());
 }
 
 }  // namespace detail

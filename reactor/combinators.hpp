@@ -23,7 +23,9 @@ namespace reactor {
 /// thread, std::invalid_argument for NaN. asyncio: sleep.
 template <class Rep, class Period>
 Promise<void> sleep(std::chrono::duration<Rep, Period> delay, Here here = Here()) {
-    return detail::sleep_for(get_running_loop(), saturated(delay, "sleep"), here);
+    EventLoop& loop =
+        detail::running_loop_for("sleep", "call from a callback, or sleep(loop, delay)");
+    return detail::sleep_for(loop, saturated(delay, "sleep"), here);
 }
 /// The same on a loop that need not run yet. Throws StateError if it is closed.
 template <class Rep, class Period>

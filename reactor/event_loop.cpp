@@ -307,14 +307,16 @@ Duration EventLoop::slow_callback_duration() const noexcept {
 
 EventLoop* running_loop() noexcept { return thread_loops().running; }
 
-EventLoop& get_running_loop() {
+EventLoop& detail::running_loop_for(const char* call, const char* remedy) {
     EventLoop* const loop = running_loop();
     if (!loop) {
-        throw StateError(
-            "get_running_loop: no event loop runs on this thread: call from a callback, or name "
-            "the loop");
+        throw StateError(std::string(call) + ": no event loop runs on this thread: " + remedy);
     }
     return *loop;
+}
+
+EventLoop& get_running_loop() {
+    return detail::running_loop_for("get_running_loop", "call from a callback, or name the loop");
 }
 
 EventLoop& get_event_loop() {

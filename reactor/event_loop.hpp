@@ -30,6 +30,7 @@ namespace detail {
 
 class Inbox;
 class LoopState;
+class SubmissionBase;
 
 struct PromiseState;
 void run_until_done(EventLoop& loop, PromiseState& state, const char* call);
@@ -408,6 +409,7 @@ public:
 
 private:
     friend class EventLoop;
+    friend class detail::SubmissionBase;
     explicit Poster(std::shared_ptr<detail::Inbox> inbox) noexcept : inbox_(std::move(inbox)) {}
     bool put(Callback callback) const;
 
@@ -418,6 +420,10 @@ private:
 EventLoop& get_running_loop();
 /// The same, null if none does.
 EventLoop* running_loop() noexcept;
+namespace detail {
+/// get_running_loop() for the call of that name; `remedy` ends the error's sentence.
+EventLoop& running_loop_for(const char* call, const char* remedy);
+}  // namespace detail
 /// The running loop, else the one set for this thread, else one that is made for this thread and
 /// destroyed when it ends.
 EventLoop& get_event_loop();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <reactor/combinators.hpp>
 #include <reactor/detail/signals_blocked.hpp>
 #include <reactor/executor.hpp>
 #include <reactor/report.hpp>
@@ -8,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <deque>
 #include <mutex>
 #include <stdexcept>
@@ -296,6 +299,22 @@ struct DefaultExecutor {
 }  // namespace
 
 }  // namespace detail
+
+Promise<void> detail::shut_default_executor(EventLoop& loop, Duration limit) {
+    const Promise<void> ended = shutdown_default_executor(loop);
+    if (ended.done()) return ended;
+    const ThreadPool& pool = loop.service<DefaultExecutor>().pool;
+    return wait_for(ended, limit).except([&loop, &pool, limit](const TimeoutError&) {
+        const std::size_t threads = pool.thread_count();
+        if (threads == 0) return;  // it ended in this very iteration
+        char waited[32];
+        std::snprintf(waited, sizeof waited, "%g", std::chrono::duration<double>(limit).count());
+        loop.log(LogLevel::warning,
+                 "The default executor did not end within " + std::string(waited) + " seconds: " +
+                     std::to_string(threads) + (threads == 1 ? " thread is" : " threads are") +
+                     " still busy with jobs, which nobody waits for any more");
+    });
+}
 
 Executor& default_executor(EventLoop& loop) {
     loop.core().check("default_executor");

@@ -8,6 +8,7 @@
 #include <reactor/here.hpp>
 #include <reactor/promise.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <future>
 #include <memory>
@@ -88,14 +89,22 @@ Promise<typename detail::ExecutorResult<F, A...>::type> run_in_executor(EventLoo
 Executor& default_executor(EventLoop& loop);
 
 /// ThreadPool::shutdown() of the default executor, which is refused from now on. Done at once if it
-/// has no thread. asyncio: loop.shutdown_default_executor().
+/// has no thread. Throws StateError on a closed loop. asyncio: loop.shutdown_default_executor().
 Promise<void> shutdown_default_executor(EventLoop& loop);
+/// The same, but done after `limit` at the latest, with a warning in the loop's log if a job still
+/// runs then: its thread goes on, and delays neither close() nor the program's exit. No limit:
+/// forever(). Throws std::invalid_argument for NaN. asyncio: shutdown_default_executor(timeout).
+template <class Rep, class Period>
+Promise<void> shutdown_default_executor(EventLoop& loop, std::chrono::duration<Rep, Period> limit) {
+    return detail::shut_default_executor(loop, saturated(limit));
+}
 
 /// run_in_executor() on the running loop and its default executor, with a copy of the current
 /// context; what f sets there is seen by f only. Throws StateError if no loop runs on this thread.
 template <class F, class... A>
 Promise<typename detail::ExecutorResult<F, A...>::type> to_thread(F&& f, A&&... arguments) {
-    EventLoop& loop = get_running_loop();
+    EventLoop& loop = detail::running_loop_for(
+        "to_thread", "call from a callback, or loop.run_in_executor(f, …)");
     detail::refuse_null(f, "to_thread");
     return detail::start_job<detail::BindJob<F, A...>>(loop, default_executor(loop),
                                                        detail::copy_for_job(), std::forward<F>(f),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@
 namespace reactor {
 
 namespace {
+
+// asyncio's THREAD_JOIN_TIMEOUT (constants.py): a job that hangs must not keep the program for
+// ever.
+constexpr std::chrono::seconds longest_shutdown(300);
 
 bool is_first_thread() noexcept { return ::syscall(SYS_gettid) == ::getpid(); }
 
@@ -143,7 +148,7 @@ void Runner::close() {
     std::exception_ptr leaving;
     try {
         finish_tasks();
-        loop_->run_until_complete(shutdown_default_executor(*loop_));
+        loop_->run_until_complete(shutdown_default_executor(*loop_, longest_shutdown));
     } catch (...) {
         leaving = std::current_exception();
     }

@@ -116,8 +116,9 @@ public:
     }
 
     /// Cancels every task that is pending and runs the loop until they have ended, reporting what
-    /// fails meanwhile; waits for the jobs of the default executor; closes the loop. For good; but
-    /// no effect if the runner was never used. Throws StateError while a loop runs on this thread,
+    /// fails meanwhile; waits for the jobs of the default executor, for five minutes at the most (a
+    /// warning in the loop's log says so); closes the loop. For good; but no effect if the runner
+    /// was never used. Throws StateError while a loop runs on this thread,
     /// and what leaves the loop (LoopExit), after all has been closed.
     void close();
 

@@ -48,9 +48,7 @@ private:
 /// direction run what waits in an executor.
 template <class T>
 std::future<T> to_std_future(Promise<T> promise) {
-    if (detail::PromiseState* const state = detail::PromiseAccess::state(promise)) {
-        state->core->check("to_std_future");
-    }
+    detail::PromiseAccess::require(promise, "to_std_future").check_attach("to_std_future");
     std::promise<T> out;
     std::future<T> result = out.get_future();
     promise.add_done_callback(detail::ToStdPromise<T>(std::move(out)));

@@ -216,6 +216,8 @@ private:
     JobValue<R> result_;
 };
 
+/// shutdown_default_executor() with a limit.
+Promise<void> shut_default_executor(EventLoop& loop, Duration limit);
 void submit_job(Executor& executor, std::shared_ptr<JobBase> job);
 /// The values of the current context, for to_thread().
 ContextMapPtr copy_for_job();

@@ -34,7 +34,10 @@ public:
     Gathering(Collect collect, bool settled) noexcept : collect_(collect), settled_(settled) {}
 
     void start(PromiseState& outer, std::vector<AnyPromise> children);
-    bool cancel(PromiseState& outer, const std::string& message);
+    /// The next child that can be cancelled.
+    PromiseState* pending_child(std::size_t& at) const noexcept;
+    /// A child took the request that outer was given.
+    void cancel_taken(const PromiseState& outer, const std::string& message);
     void clear() noexcept;
     void explain(WhyPending& why) const;
     std::string describe() const;
@@ -72,9 +75,15 @@ struct GatherState final : Pooled<GatherState<V>, ValueState<V>> {
     GatherState(LoopCore& c, const Here& here, Gathering::Collect collect, bool settled) noexcept
         : Pooled<GatherState<V>, ValueState<V>>(c, here), gathering(collect, settled) {}
 
-    PromiseState* cancel_step(const std::string& message, bool& took) override {
-        took = gathering.cancel(*this, message);
-        return nullptr;
+    PromiseState* cancel_step(const std::string&, bool& took) override {
+        took = false;
+        return this->done() ? nullptr : this;
+    }
+    PromiseState* cancel_next(std::size_t& at) noexcept override {
+        return gathering.pending_child(at);
+    }
+    void cancel_taken(const std::string& message) override {
+        gathering.cancel_taken(*this, message);
     }
     void before_dispose() noexcept override { gathering.clear(); }
     void explain(WhyPending& why) const override { gathering.explain(why); }
@@ -160,6 +169,8 @@ std::vector<AnyPromise> as_list(std::vector<P>& promises) {
 
 /// The loop of all of them, else get_event_loop()'s. Throws as gather() does.
 LoopCore& loop_of(const std::vector<AnyPromise>& promises, const char* call);
+/// Leaves each promise in its first place only.
+void drop_repeats(std::vector<AnyPromise>& promises);
 
 template <class V>
 Promise<V> gather_all(std::vector<AnyPromise> promises, Gathering::Collect collect, bool settled) {

@@ -149,38 +149,90 @@ void PromiseState::fail_by_current_exception() {
     }
 }
 
-bool PromiseState::cancel(const std::string& message) {
-    // Down first; then up again from the one that answered, telling each that passed the request
-    // on what became of it. All of them are kept: what one step does may drop the next.
-    struct Chain {
-        std::vector<PromiseState*> states;
-        ~Chain() {
-            for (PromiseState* state : states) drop(state);
+namespace {
+
+/// The promises that passed a request for cancellation on, from the one that was asked first down
+/// to the last. All of them are kept: what one step does may drop the next.
+class CancelPath {
+public:
+    explicit CancelPath(const std::string& message) noexcept : message_(message) {}
+    CancelPath(const CancelPath&) = delete;
+    CancelPath& operator=(const CancelPath&) = delete;
+    ~CancelPath() {
+        for (const Place& place : places_) drop(place.state);
+    }
+
+    /// `state` has named `below` in its stead.
+    PromiseState* push(PromiseState* state, PromiseState* below) {
+        places_.push_back(Place{state, below == state, 0, false});  // may throw: not kept yet
+        state->keep();
+        return below == state ? state->cancel_next(places_.back().at) : below;
+    }
+
+    /// Asks `state`, and whom it names, down to one that answers: whether that took the request.
+    bool ask(PromiseState* state) {
+        bool took = false;
+        while (state && !state->dying) {
+            state->keep();
+            const StateOwner<PromiseState> kept(state);
+            PromiseState* const below = state->cancel_step(message_, took);
+            if (!below) return took;
+            state = push(state, below);
         }
-    } chain;
+        return false;
+    }
+
+    /// Tells those above of the answer, up to one that has somebody else to ask: who that is. Null
+    /// at the end, with the answer of all in `took`.
+    PromiseState* answer(bool& took) {
+        while (!places_.empty()) {
+            Place& last = places_.back();
+            if (last.several) {
+                last.took = last.took || took;
+                if (PromiseState* const next = last.state->cancel_next(last.at)) return next;
+                took = last.took;
+                if (took) last.state->cancel_taken(message_);
+            } else if (!took) {
+                // The nearest one above the refusal remembers it; those above that were heard
+                // through it.
+                last.state->cancel_refused(message_);
+                took = true;
+            }
+            PromiseState* const told = last.state;
+            places_.pop_back();
+            drop(told);
+        }
+        return nullptr;
+    }
+
+private:
+    struct Place {
+        PromiseState* state;
+        bool several;    // whether it named itself, and so all that it waits for
+        std::size_t at;  // which of them comes next
+        bool took;       // whether one of them took the request
+    };
+
+    const std::string& message_;
+    std::vector<Place> places_;
+};
+
+}  // namespace
+
+bool PromiseState::cancel(const std::string& message) {
     if (dying) return false;
     // Who cancels has given it up, and must not hear of a failure that came just before. asyncio's
     // Future.cancel() does the same.
     if (status == PromiseStatus::error) retrieved = true;
     bool took = false;
-    PromiseState* at = this;
-    for (;;) {
-        PromiseState* const below = at->cancel_step(message, took);
-        if (!below) break;
-        if (below->dying) {
-            at->cancel_refused(message);
-            return true;
-        }
-        chain.states.push_back(below);  // may throw: then nothing is kept yet
-        below->keep();
-        at = below;
-    }
-    if (!took && !chain.states.empty()) {
-        // The nearest one above the refusal remembers it; those above that were heard through it.
-        const std::size_t passed = chain.states.size();
-        (passed == 1 ? this : chain.states[passed - 2])->cancel_refused(message);
-        took = true;
-    }
+    PromiseState* const below = cancel_step(message, took);
+    if (!below) return took;
+    CancelPath path(message);
+    PromiseState* to_ask = path.push(this, below);
+    do {
+        took = path.ask(to_ask);
+        to_ask = path.answer(took);
+    } while (to_ask);
     return took;
 }
 
@@ -190,6 +242,10 @@ PromiseState* PromiseState::cancel_step(const std::string& message, bool& took) 
 }
 
 void PromiseState::cancel_refused(const std::string& message) { cancel_now(message); }
+
+PromiseState* PromiseState::cancel_next(std::size_t&) noexcept { return nullptr; }
+
+void PromiseState::cancel_taken(const std::string&) {}
 
 bool PromiseState::cancel_now(const std::string& message) {
     if (done()) return false;

@@ -68,14 +68,20 @@ struct PromiseState {
     /// is done already, so that the loop reports it.
     void fail_by_current_exception();
 
-    /// Asks for cancellation: false if it is done. Walks down a chain of promises that wait for
-    /// each other in a loop, so that long chains need no stack.
+    /// Asks for cancellation: false if it is done. Walks down the promises that wait for each other
+    /// in a loop, so that neither long chains nor deep gathers need stack.
     bool cancel(const std::string& message);
     /// One step of cancel(). Either cancels (or asks the work behind the promise to end) and says
-    /// in `took` whether it did, or names the promise to ask in its stead, which is pending.
+    /// in `took` whether it did; or names the promise to ask in its stead, which is pending; or
+    /// names itself, if several are to be asked: cancel_next() names them.
     virtual PromiseState* cancel_step(const std::string& message, bool& took);
     /// The promise named by cancel_step() did not take the request: cancels this one, or remembers.
     virtual void cancel_refused(const std::string& message);
+    /// The next of several to ask, pending, null if that were all; `at` begins with 0 and is for
+    /// the callee to count with.
+    virtual PromiseState* cancel_next(std::size_t& at) noexcept;
+    /// One of several took the request.
+    virtual void cancel_taken(const std::string& message);
     bool cancel_now(const std::string& message);
 
     // ---- outcome ----
