@@ -45,7 +45,7 @@ void CompletionOrder::start(const std::shared_ptr<CompletionOrder>& self,
     }
     if (limit == forever()) return;
     const std::weak_ptr<CompletionOrder> weak(self);
-    order.timer_ = core.loop->call_later(limit, [weak] {
+    order.timer_ = core.loop->call_later(Options().label("as_completed"), limit, [weak] {
         if (const std::shared_ptr<CompletionOrder> kept = weak.lock()) kept->time_out();
     });
 }
@@ -96,6 +96,13 @@ void CompletionOrder::leave() noexcept {
         PromiseState* const pending = source;
         source = nullptr;
         pending->remove(key_);
+    }
+}
+
+void CompletionOrder::explain(WhyPending& why) const {
+    why.of = sources_.size();
+    for (PromiseState* const source : sources_) {
+        if (source && !source->done()) why.waits_for.push_back(source);
     }
 }
 

@@ -6,6 +6,8 @@
 #include <reactor/clock.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/state_graph.hpp>
+#include <reactor/stats.hpp>
+#include <reactor/watchdog.hpp>
 
 #include <cstddef>
 #include <initializer_list>

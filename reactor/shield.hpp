@@ -27,6 +27,10 @@ struct ShieldState final : Pooled<ShieldState<T>, ValueState<T>> {
     }
 
     void source_lost() noexcept { source = nullptr; }
+    void explain(WhyPending& why) const override {
+        why.what = "shield";
+        if (source && !source->done()) why.waits_for.push_back(source);
+    }
 
     PromiseState* source = nullptr;  // not owned; null once its callback has run or is gone
     std::uint32_t key = 0;           // of that callback

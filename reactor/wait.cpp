@@ -55,7 +55,7 @@ void WaitSet::start(PromiseState& outer, std::vector<AnyPromise> promises, Durat
     if (limit == forever()) return;
     // Owns nothing: whoever completes one of the promises keeps the outer one, which takes the
     // timer with it.
-    timer_ = outer.core->loop->call_later(limit, [this, &outer] {
+    timer_ = outer.core->loop->call_later(Options().label("wait"), limit, [this, &outer] {
         timer_ = TimerHandle();
         finish(outer);
     });
@@ -120,6 +120,14 @@ void WaitSet::clear() noexcept {
     timer_ = TimerHandle();
     std::vector<Member> gone;
     gone.swap(members_);
+}
+
+void WaitSet::explain(WhyPending& why) const {
+    why.what = "wait";
+    why.of = members_.size();
+    for (const Member& member : members_) {
+        if (member.state && !member.state->done()) why.waits_for.push_back(member.state);
+    }
 }
 
 void refuse_no_promises(const char* call) {

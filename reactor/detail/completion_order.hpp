@@ -34,6 +34,7 @@ public:
                       Duration limit);
     /// One of those it gave out was cancelled.
     void output_ended() noexcept;
+    void explain(WhyPending& why) const;
 
 private:
     class Link;
@@ -64,6 +65,10 @@ struct CompletedState final : Pooled<CompletedState<T>, ValueState<T>> {
         const std::shared_ptr<CompletionOrder> kept = order.lock();
         if (took && kept) kept->output_ended();
         return nullptr;
+    }
+    void explain(WhyPending& why) const override {
+        why.what = "as_completed";
+        if (const std::shared_ptr<CompletionOrder> kept = order.lock()) kept->explain(why);
     }
 
     std::weak_ptr<CompletionOrder> order;

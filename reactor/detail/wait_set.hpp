@@ -34,6 +34,7 @@ public:
     void leave() noexcept;
     /// Before the outer one goes, or its loop: the callbacks see to themselves.
     void clear() noexcept;
+    void explain(WhyPending& why) const;
 
     /// f(state) for each promise that is there, in order.
     template <class F>
@@ -76,6 +77,7 @@ struct WaitSetState final : Pooled<WaitSetState<V>, ValueState<V>> {
         return nullptr;
     }
     void before_dispose() noexcept override { set_of.clear(); }
+    void explain(WhyPending& why) const override { set_of.explain(why); }
 
     WaitSet set_of;
 };

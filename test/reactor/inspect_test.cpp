@@ -3,12 +3,15 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <reactor/as_completed.hpp>
 #include <reactor/combinators.hpp>
 #include <reactor/executor.hpp>
 #include <reactor/runner.hpp>
+#include <reactor/shield.hpp>
 #include <reactor/signals.hpp>
 #include <reactor/task.hpp>
 #include <reactor/timeout.hpp>
+#include <reactor/wait.hpp>
 
 #include <signal.h>
 
@@ -304,6 +307,27 @@ REACTOR_LOOP_TEST(combinators_say_what_they_are) {
     two.set_result(2);
     loop.run_until_idle();
     nap.cancel();
+    BOOST_TEST(why_alive(loop).empty());
+}
+
+REACTOR_LOOP_TEST(what_waits_for_some_of_many_says_for_how_many) {
+    Promise<int> one = loop.create_promise<int>(reactor::Here("f", "one.cpp", 1));
+    Promise<int> two = loop.create_promise<int>(reactor::Here("f", "two.cpp", 2));
+    const std::vector<Promise<int>> both{one, two};
+    auto all = reactor::wait(both, seconds(5));
+    auto first = reactor::as_completed(both, seconds(6));
+    auto shielded = reactor::shield(two);
+    const std::string before = why_alive(loop).text();
+    BOOST_TEST(has(before, "wait          waiting for 2 of 2 promises"));
+    BOOST_TEST(has(before, "as_completed  waiting for 2 of 2 promises"));
+    BOOST_TEST(has(before, "shield        waiting for promise made at two.cpp:2"));
+    BOOST_TEST(has(before, "wait          due in 5.000 s"));
+    BOOST_TEST(has(before, "as_completed  due in 6.000 s"));
+    one.set_result(1);
+    loop.run_iterations(1);
+    BOOST_TEST(has(why_alive(loop).text(), "wait          waiting for 1 of 2 promises"));
+    two.set_result(2);
+    loop.run_until_idle();
     BOOST_TEST(why_alive(loop).empty());
 }
 

@@ -248,7 +248,7 @@ REACTOR_LOOP_TEST(other_odd_arguments_are_refused_with_a_remedy) {
     misuse::expect<std::invalid_argument>(
         Calls{{"gather", [&] { reactor::gather(promise, other_loops); }},
               {"gather_settled", [&] { reactor::gather_settled(promise, other_loops); }}},
-        "give those of one");
+        "bring its outcome over with chain()");
     misuse::expect<reactor::StateError>(
         Calls{{"run_until_complete", [&] { loop.run_until_complete(other_loops); }}},
         "run that one");

@@ -175,7 +175,9 @@ REACTOR_LOOP_TEST(an_empty_promise_is_refused_with_a_remedy) {
         ": the promise is empty: get one from create_promise() or an operation";
     BOOST_TEST(refusal<StateError>([] { reactor::wait_for(Promise<int>(), seconds(1)); }) ==
                "wait_for" + remedy);
-    BOOST_TEST(refusal<StateError>([] { reactor::gather(Promise<int>()); }) == "gather" + remedy);
+    BOOST_TEST(refusal<StateError>([] { reactor::gather(Promise<int>()); }) ==
+               "gather: promise 1 of 1 is empty (never made, or moved from): get one from "
+               "create_promise() or an operation");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
