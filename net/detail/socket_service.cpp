@@ -14,11 +14,11 @@ SocketService::SocketService(EventLoop&)
     : context(std::make_shared<boost::asio::io_context>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE)),
       buffer(new char[buffer_size]) {}
 
-std::system_error socket_error(int code, const char* step, const Endpoint& address) {
-    return std::system_error(code, std::system_category(), std::string(step) + ' ' + address.str());
+std::system_error socket_error(int code, const std::string& step, const Endpoint& address) {
+    return std::system_error(code, std::system_category(), step + ' ' + address.str());
 }
 
-std::system_error watch_error(const std::system_error& refusal, const char* step,
+std::system_error watch_error(const std::system_error& refusal, const std::string& step,
                               const Endpoint& address) {
     std::string text = refusal.what();
     // It ends with the reason, and so will ours.
@@ -27,7 +27,7 @@ std::system_error watch_error(const std::system_error& refusal, const char* step
         text.compare(text.size() - reason.size(), reason.size(), reason) == 0) {
         text.resize(text.size() - reason.size());
     }
-    return std::system_error(refusal.code(), std::string(step) + ' ' + address.str() + ": " + text);
+    return std::system_error(refusal.code(), step + ' ' + address.str() + ": " + text);
 }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {

@@ -125,7 +125,7 @@ bool SocketState::watch_reading(PromiseState& read) {
     }
 }
 
-bool SocketState::watch_writing(PromiseState& operation, const char* step) {
+bool SocketState::watch_writing(PromiseState& operation, const std::string& step) {
     // Watched still, perhaps, since the last time.
     if (write_watch_ && !write_watch_.cancelled()) return true;
     try {
@@ -143,8 +143,8 @@ void SocketState::fail(PromiseState& operation, const std::system_error& error) 
     operation.fail(std::make_exception_ptr(error));
 }
 
-void SocketState::fail_late(PromiseState& operation, const char* step) {
-    operation.fail(std::make_exception_ptr(TimeoutError(std::string(step) + ' ' + peer_.str())));
+void SocketState::fail_late(PromiseState& operation, const std::string& step) {
+    operation.fail(std::make_exception_ptr(TimeoutError(step + ' ' + peer_.str())));
 }
 
 }  // namespace detail
