@@ -97,20 +97,9 @@ using Times = std::vector<long long>;
 
 }  // namespace
 
-// REACTOR_LOOP_TEST's, with the fixture of these tests.
-#define RACE_TEST(case_name)                                                       \
-    struct case_name##_body : Race {                                               \
-        using Race::Race;                                                          \
-        void test();                                                               \
-    };                                                                             \
-    BOOST_AUTO_TEST_CASE_TEMPLATE(case_name, OnSelector, support::EverySelector) { \
-        case_name##_body(OnSelector::name()).test();                               \
-    }                                                                              \
-    void case_name##_body::test()
-
 BOOST_AUTO_TEST_SUITE(racing)
 
-RACE_TEST(HE_02_the_second_attempt_begins_after_the_delay_and_wins) {
+REACTOR_LOOP_TEST_IN(Race, HE_02_the_second_attempt_begins_after_the_delay_and_wins) {
     hangs();
     succeeds("second");
     const RaceOutcome<Value> outcome = run(milliseconds(100));
@@ -122,7 +111,7 @@ RACE_TEST(HE_02_the_second_attempt_begins_after_the_delay_and_wins) {
     BOOST_TEST(loop.timer_count() == 0u);
 }
 
-RACE_TEST(HE_03_a_failure_starts_the_next_attempt_at_once) {
+REACTOR_LOOP_TEST_IN(Race, HE_03_a_failure_starts_the_next_attempt_at_once) {
     fails(5);
     succeeds("second");
     const RaceOutcome<Value> outcome = run(seconds(10));
@@ -132,7 +121,7 @@ RACE_TEST(HE_03_a_failure_starts_the_next_attempt_at_once) {
     BOOST_TEST(errors(outcome) == "[5][]");
 }
 
-RACE_TEST(HE_04_nobody_wins) {
+REACTOR_LOOP_TEST_IN(Race, HE_04_nobody_wins) {
     const RaceOutcome<Value> nothing = run(milliseconds(100));
     BOOST_TEST(!nothing.winner);
     BOOST_TEST(nothing.errors.empty());
@@ -143,7 +132,8 @@ RACE_TEST(HE_04_nobody_wins) {
     BOOST_TEST(begun == (Times{0, 0, 0}), boost::test_tools::per_element());
 }
 
-RACE_TEST(HE_04_without_a_delay_an_attempt_begins_when_the_one_before_it_has_failed) {
+REACTOR_LOOP_TEST_IN(Race,
+                     HE_04_without_a_delay_an_attempt_begins_when_the_one_before_it_has_failed) {
     succeeds("first", milliseconds(5000));
     succeeds("second");
     const RaceOutcome<Value> first = run(reactor::forever());
@@ -158,7 +148,7 @@ RACE_TEST(HE_04_without_a_delay_an_attempt_begins_when_the_one_before_it_has_fai
                    std::numeric_limits<double>::infinity()))) == "[5][]");
 }
 
-RACE_TEST(an_earlier_attempt_may_win_and_its_failure_starts_nobody) {
+REACTOR_LOOP_TEST_IN(Race, an_earlier_attempt_may_win_and_its_failure_starts_nobody) {
     succeeds("first", milliseconds(250));
     hangs();
     hangs();
@@ -180,7 +170,7 @@ RACE_TEST(an_earlier_attempt_may_win_and_its_failure_starts_nobody) {
     BOOST_TEST(begun == (Times{0, 100, 200}), boost::test_tools::per_element());
 }
 
-RACE_TEST(of_two_winners_the_first_is_taken) {
+REACTOR_LOOP_TEST_IN(Race, of_two_winners_the_first_is_taken) {
     hangs();
     hangs();
     hangs();
@@ -194,7 +184,7 @@ RACE_TEST(of_two_winners_the_first_is_taken) {
     BOOST_TEST(errors(outcome) == "[cancelled][][cancelled]");
 }
 
-RACE_TEST(the_end_comes_after_the_end_of_those_that_were_cancelled) {
+REACTOR_LOOP_TEST_IN(Race, the_end_comes_after_the_end_of_those_that_were_cancelled) {
     // It says no to the first cancellation, and ends later: with a value that nobody wants.
     starters.push_back([this] {
         hanging.push_back(loop.create_promise<Value>());
@@ -211,7 +201,7 @@ RACE_TEST(the_end_comes_after_the_end_of_those_that_were_cancelled) {
     BOOST_TEST(errors(outcome) == "[cancelled][]");
 }
 
-RACE_TEST(cancelling_the_race_cancels_its_attempts) {
+REACTOR_LOOP_TEST_IN(Race, cancelling_the_race_cancels_its_attempts) {
     hangs();
     hangs();
     hangs();
@@ -234,7 +224,7 @@ RACE_TEST(cancelling_the_race_cancels_its_attempts) {
     BOOST_TEST(loop.timer_count() == 0u);
 }
 
-RACE_TEST(an_attempt_that_nobody_can_complete_has_lost) {
+REACTOR_LOOP_TEST_IN(Race, an_attempt_that_nobody_can_complete_has_lost) {
     starters.push_back([this] { return loop.create_promise<Value>(); });
     starters.push_back([] { return Promise<Value>(); });
     succeeds("third");
@@ -243,7 +233,7 @@ RACE_TEST(an_attempt_that_nobody_can_complete_has_lost) {
     BOOST_TEST(errors(outcome) == "[broken][empty][]");
 }
 
-RACE_TEST(what_cannot_be_a_race_is_refused) {
+REACTOR_LOOP_TEST_IN(Race, what_cannot_be_a_race_is_refused) {
     hangs();
     BOOST_CHECK_THROW(
         start(std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())),
@@ -251,7 +241,7 @@ RACE_TEST(what_cannot_be_a_race_is_refused) {
     BOOST_CHECK_THROW(staggered_race(loop, Starters(1), milliseconds(100)), std::invalid_argument);
 }
 
-RACE_TEST(a_loop_may_close_in_the_middle_of_a_race) {
+REACTOR_LOOP_TEST_IN(Race, a_loop_may_close_in_the_middle_of_a_race) {
     hangs();
     hangs();
     const Promise<RaceOutcome<Value>> race = start(milliseconds(100));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -99,9 +100,12 @@ inline void on_another_thread(const std::function<void()>& f) { std::thread(f).j
 }  // namespace support
 
 /// A test case for each selector: `loop`, say() and what else support::LoopTest has are there.
-#define REACTOR_LOOP_TEST(case_name)                                               \
-    struct case_name##_body : support::LoopTest {                                  \
-        using support::LoopTest::LoopTest;                                         \
+#define REACTOR_LOOP_TEST(case_name) REACTOR_LOOP_TEST_IN(support::LoopTest, case_name)
+
+/// The same in another fixture, which is made with the selector's name.
+#define REACTOR_LOOP_TEST_IN(fixture, case_name)                                   \
+    struct case_name##_body : fixture {                                            \
+        explicit case_name##_body(const std::string& name) : fixture(name) {}      \
         void test();                                                               \
     };                                                                             \
     BOOST_AUTO_TEST_CASE_TEMPLATE(case_name, OnSelector, support::EverySelector) { \
