@@ -99,6 +99,7 @@ private:
 
 Promise<Socket> connect(EventLoop& loop, const std::string& host, const Port& port,
                         const ConnectOptions& options) {
+    loop.core().check("connect");
     return loop.create_task<Connecting>(host, port, options);
 }
 

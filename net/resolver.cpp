@@ -324,6 +324,7 @@ std::uint16_t Resolver::system_service_lookup(const std::string& service) {
 
 Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, const Port& port,
                                        const ResolveOptions& options, Here here) {
+    loop.core().check("resolve");  // or a wrong thread would hear of a service it never named
     return loop.service<Resolver>().resolve(host, port, options, here);
 }
 

@@ -45,6 +45,7 @@ template <class T, class Rep, class Period>
 Promise<RaceOutcome<T>> staggered_race(EventLoop& loop,
                                        std::vector<std::function<Promise<T>()>> starters,
                                        std::chrono::duration<Rep, Period> delay) {
+    loop.core().check("staggered_race");
     const Duration length = saturated(delay);
     for (const std::function<Promise<T>()>& starter : starters) {
         if (!starter) throw std::invalid_argument("staggered_race: a starter is empty");
