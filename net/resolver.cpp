@@ -250,7 +250,7 @@ Promise<std::vector<Endpoint>> Resolver::resolve(const std::string& host, const 
         // Runs on the loop, whose services live as long as that.
         return state_->ask(service, 0, Endpoint::Family::none, deadline, here)
             .then(
-                [=](const Found& any) {
+                [this, host, deadline, family, here](const Found& any) {
                     return resolve(host, any.front().port(),
                                    ResolveOptions(deadline).family(family), here);
                 },
