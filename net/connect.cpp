@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/connect.hpp>
+#include <net/detail/connect_attempt.hpp>
 #include <net/resolver.hpp>
+#include <net/staggered_race.hpp>
 #include <reactor/task.hpp>
 
 #include <algorithm>
-#include <cstddef>
+#include <stdexcept>
 #include <utility>
 
 namespace reactor {
@@ -15,110 +17,117 @@ ConnectError::ConnectError(const std::string& what, std::vector<std::system_erro
 
 namespace {
 
-// The least that an attempt gets, however many addresses are to come; Go's dialer has the same.
-constexpr Duration least_share = std::chrono::seconds(2);
+/// The addresses of one family, in their order.
+struct Kin {
+    Endpoint::Family family;
+    std::vector<Endpoint> addresses;
+    std::size_t taken = 0;
 
-/// Its text has the reasons already: that of a TimeoutError would end with one more.
-struct LateConnect final : TimeoutError {
-    explicit LateConnect(std::string text) : text_(std::move(text)) {}
-    const char* what() const noexcept override { return text_.c_str(); }
-
-private:
-    std::string text_;
+    bool left() const { return taken < addresses.size(); }
+    const Endpoint& take() { return addresses[taken++]; }
 };
 
-/// One address after the other:
+std::vector<Kin> by_family(const std::vector<Endpoint>& addresses) {
+    std::vector<Kin> families;
+    for (const Endpoint& address : addresses) {
+        auto kin = std::find_if(families.begin(), families.end(),
+                                [&](const Kin& known) { return known.family == address.family(); });
+        if (kin == families.end()) {
+            families.push_back(Kin());
+            kin = families.end() - 1;
+            kin->family = address.family();
+        }
+        kin->addresses.push_back(address);
+    }
+    return families;
+}
+
+/// One connect():
 ///
-///     start ─> resolved ─> next ─> connected ─> the socket
-///                           ^ └──> failed
-///                           └────────┘ the next address; after the last one the error
+///     start ─> resolved ─> raced ─> the socket, or why there is none
+///       └── addresses given ─^
 class Connecting final : public Task<Socket> {
 public:
-    Connecting(std::string host, std::uint16_t port, TimePoint deadline)
-        : host_(std::move(host)), port_(port), deadline_(deadline), socket_(loop()) {}
+    Connecting(std::string host, Port port, ConnectOptions options)
+        : what_("connect to " + host + " port " + port.str()),
+          host_(std::move(host)),
+          port_(std::move(port)),
+          options_(std::move(options)),
+          deadline_(options_.deadline().at(loop())) {}
+    Connecting(std::vector<Endpoint> addresses, ConnectOptions options)
+        : what_("connect"),
+          options_(std::move(options)),
+          deadline_(options_.deadline().at(loop())),
+          addresses_(std::move(addresses)) {}
 
 private:
     Next start() override {
-        return await(resolve(loop(), host_, port_, deadline_), &Connecting::resolved);
+        if (!addresses_.empty()) return race();
+        const ResolveOptions limits = ResolveOptions(deadline_).family(options_.family());
+        return await(resolve(loop(), host_, port_, limits), &Connecting::resolved);
     }
 
     Next resolved(std::vector<Endpoint> addresses) {
         addresses_ = std::move(addresses);
-        return next();
+        return race();
     }
 
-    Next next() {
-        const Endpoint& address = addresses_[attempts_.size()];
-        return await(socket_.connect(address, share()), &Connecting::connected,
-                     &Connecting::failed);
+    Next race() {
+        addresses_ = interleave(addresses_, options_.interleave());
+        return await(staggered_race(
+                         loop(), detail::connect_attempts(loop(), addresses_, options_, deadline_),
+                         options_.happy_eyeballs_delay()),
+                     &Connecting::raced);
     }
 
-    Next connected() { return finish(std::move(socket_)); }
-
-    Next failed(const std::system_error& error) {
-        attempts_.push_back(error);
+    Next raced(const RaceOutcome<Socket>& outcome) {
+        if (outcome.winner) return finish(outcome.winner.take());
+        const detail::ConnectFailure failure(what_, addresses_, outcome.errors);
         const bool late = deadline_ != never() && loop().time() >= deadline_;
-        if (late && error.code() == std::errc::timed_out) return fail(LateConnect(all_attempts()));
-        if (attempts_.size() == addresses_.size()) return give_up();
-        if (late) {
-            return fail(LateConnect(all_attempts() + "; too late for " +
-                                    addresses_[attempts_.size()].str()));
-        }
-        return next();
+        return fail(failure.error(late, options_.all_errors()));
     }
 
-    Next give_up() {
-        if (alike()) return fail(attempts_.front());
-        return fail(ConnectError(all_attempts(), attempts_));
-    }
-
-    bool alike() const {
-        const std::error_condition first = attempts_.front().code().default_error_condition();
-        return std::all_of(
-            attempts_.begin(), attempts_.end(),
-            [&](const std::system_error& attempt) { return attempt.code() == first; });
-    }
-
-    /// Each address with its reason, or all of them with the one that they share.
-    std::string all_attempts() const {
-        if (attempts_.size() == 1) return attempts_.front().what();
-        const bool shared = alike();
-        std::string text = "connect to " + host_ + " port " + std::to_string(port_);
-        for (std::size_t i = 0; i < attempts_.size(); ++i) {
-            text += (i == 0 ? ": " : shared ? ", " : "; ") + addresses_[i].str();
-            if (shared && i + 1 < attempts_.size()) continue;
-            text += ": " + attempts_[i].code().message();
-        }
-        return text;
-    }
-
-    /// By when the next attempt must be over.
-    TimePoint share() const {
-        if (deadline_ == never()) return never();
-        const TimePoint now = loop().time();
-        const auto left = static_cast<Duration::rep>(addresses_.size() - attempts_.size());
-        const Duration equal = std::max((deadline_ - now) / left, least_share);
-        return std::min(deadline_, deadline_after(now, equal));
-    }
-
+    std::string what_;  // as messages begin
     std::string host_;
-    std::uint16_t port_;
+    Port port_;
+    ConnectOptions options_;
     TimePoint deadline_;
-    Socket socket_;
     std::vector<Endpoint> addresses_;
-    std::vector<std::system_error> attempts_;
 };
 
 }  // namespace
 
-Promise<Socket> connect(EventLoop& loop, const std::string& host, std::uint16_t port,
-                        Deadline deadline) {
+Promise<Socket> connect(EventLoop& loop, const std::string& host, const Port& port,
+                        const ConnectOptions& options) {
     loop.core().check("connect");
-    return loop.create_task<Connecting>(host, port, deadline.at(loop));
+    return loop.create_task<Connecting>(host, port, options);
 }
 
-Promise<Socket> connect(const std::string& host, std::uint16_t port, Deadline deadline) {
-    return connect(get_running_loop(), host, port, deadline);
+Promise<Socket> connect(const std::string& host, const Port& port, const ConnectOptions& options) {
+    return connect(get_running_loop(), host, port, options);
+}
+
+Promise<Socket> connect(EventLoop& loop, std::vector<Endpoint> addresses,
+                        const ConnectOptions& options) {
+    loop.core().check("connect");
+    if (addresses.empty())
+        throw std::invalid_argument("connect: there is no address to connect to");
+    return loop.create_task<Connecting>(std::move(addresses), options);
+}
+
+std::vector<Endpoint> interleave(const std::vector<Endpoint>& addresses, std::size_t first_count) {
+    if (first_count == 0) return addresses;
+    std::vector<Kin> families = by_family(addresses);
+    std::vector<Endpoint> order;
+    while (order.size() + 1 < first_count && !families.empty() && families.front().left()) {
+        order.push_back(families.front().take());
+    }
+    while (order.size() < addresses.size()) {
+        for (Kin& kin : families) {
+            if (kin.left()) order.push_back(kin.take());
+        }
+    }
+    return order;
 }
 
 }  // namespace net

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 #include <netdb.h>
@@ -47,10 +47,13 @@ struct ResolveOperation final
                               reactor::detail::OperationState<std::vector<Endpoint>>> {
     using Pooled::Pooled;
     void abandon() noexcept override;
-    void explain(reactor::detail::WhyPending& why) const override { why.what = "resolve " + host; }
+    void explain(reactor::detail::WhyPending& why) const override {
+        why.what = "resolve " + question.str();
+    }
 
     ResolverState* owner = nullptr;
-    std::string host;
+    Question question;
+    Endpoint::Family family = Endpoint::Family::none;  // none: any
     std::uint16_t port = 0;
     TimerHandle limit;
 };
@@ -62,28 +65,42 @@ class ResolverState {
 public:
     explicit ResolverState(EventLoop& l)
         : loop(l),
-          lookup(std::make_shared<const Resolver::Lookup>(&Resolver::system_lookup)),
+          hosts(std::make_shared<const Resolver::Lookup>(&Resolver::system_lookup)),
+          services(service_lookup(&Resolver::system_service_lookup)),
           pool_(std::make_shared<LookupPool>()) {}
     ~ResolverState();
     ResolverState(const ResolverState&) = delete;
     ResolverState& operator=(const ResolverState&) = delete;
 
-    void begin(ResolveOperation& operation);
-    void answered(const std::string& host, LookupAnswer& answer);
+    /// Asks, unless the answer to the same question is under way already.
+    Promise<std::vector<Endpoint>> ask(const Question& question, std::uint16_t port,
+                                       Endpoint::Family family, TimePoint deadline,
+                                       const Here& here);
+    void answered(const Question& question, LookupAnswer& answer);
     void late(ResolveOperation* operation);
     /// Takes a waiter out: it was cancelled or is late.
     StateOwner<ResolveOperation> detach(ResolveOperation& operation) noexcept;
 
+    /// The port as part of an endpoint, so that both kinds of question have one kind of answer.
+    static std::shared_ptr<const Resolver::Lookup> service_lookup(Resolver::ServiceLookup lookup) {
+        return std::make_shared<const Resolver::Lookup>([lookup](const std::string& service) {
+            return std::vector<Endpoint>{Endpoint("0.0.0.0", lookup(service))};
+        });
+    }
+
     EventLoop& loop;
-    std::shared_ptr<const Resolver::Lookup> lookup;
+    std::shared_ptr<const Resolver::Lookup> hosts;
+    std::shared_ptr<const Resolver::Lookup> services;
 
 private:
-    void look_up(const std::string& host);
+    void begin(ResolveOperation& operation);
+    void look_up(const Question& question);
+    static void tell(ResolveOperation& waiter, const std::vector<Endpoint>& found);
 
     using Waiters = std::vector<ResolveOperation*>;  // each with a reference; empty: all cancelled
 
     std::shared_ptr<LookupPool> pool_;
-    std::unordered_map<std::string, Waiters> names_;
+    std::map<Question, Waiters> names_;
 };
 
 void ResolveOperation::abandon() noexcept {
@@ -101,12 +118,33 @@ ResolverState::~ResolverState() {
     }
 }
 
+Promise<std::vector<Endpoint>> ResolverState::ask(const Question& question, std::uint16_t port,
+                                                  Endpoint::Family family, TimePoint deadline,
+                                                  const Here& here) {
+    StateOwner<ResolveOperation> operation(
+        reactor::detail::make_state<ResolveOperation>(loop.core(), here));
+    const auto promise = PromiseAccess::share<Promise<std::vector<Endpoint>>>(&*operation);
+    operation->question = question;
+    operation->port = port;
+    operation->family = family;
+    try {
+        begin(*operation);
+    } catch (const std::system_error&) {
+        operation->fail(std::current_exception());
+        return promise;
+    }
+    if (deadline != never()) {
+        operation->limit = loop.call_at(deadline, &ResolverState::late, this, &*operation);
+    }
+    return promise;
+}
+
 void ResolverState::begin(ResolveOperation& operation) {
-    const auto name = names_.emplace(operation.host, Waiters());
+    const auto name = names_.emplace(operation.question, Waiters());
     Waiters& waiters = name.first->second;
     try {
         waiters.reserve(waiters.size() + 1);
-        if (name.second) look_up(operation.host);
+        if (name.second) look_up(operation.question);
     } catch (...) {
         if (name.second) names_.erase(name.first);
         throw;
@@ -116,24 +154,25 @@ void ResolverState::begin(ResolveOperation& operation) {
     operation.keep();
 }
 
-void ResolverState::look_up(const std::string& host) {
+void ResolverState::look_up(const Question& question) {
     const Poster poster = loop.poster();
-    const auto answered_here = [this](const std::string& name, LookupAnswer& answer) {
-        answered(name, answer);
+    const auto answered_here = [this](const Question& asked, LookupAnswer& answer) {
+        answered(asked, answer);
     };
-    const auto deliver = [poster, answered_here](const std::string& name, LookupAnswer&& answer) {
+    const auto deliver = [poster, answered_here](const Question& asked, LookupAnswer&& answer) {
         try {
             // Runs on the loop, or never: and the loop's services live as long as it runs.
-            poster.post(answered_here, name, std::move(answer));
+            poster.post(answered_here, asked, std::move(answer));
         } catch (...) {
             // The loop sleeps and cannot be woken; it will find the answer when it wakes up.
         }
     };
-    pool_->submit(LookupPool::Job{host, lookup, deliver});
+    const auto& lookup = question.kind == Question::Kind::service ? services : hosts;
+    pool_->submit(LookupPool::Job{question, lookup, deliver});
 }
 
-void ResolverState::answered(const std::string& host, LookupAnswer& answer) {
-    const auto name = names_.find(host);
+void ResolverState::answered(const Question& question, LookupAnswer& answer) {
+    const auto name = names_.find(question);
     if (name == names_.end()) return;
     Waiters waiters = std::move(name->second);
     names_.erase(name);
@@ -144,9 +183,7 @@ void ResolverState::answered(const std::string& host, LookupAnswer& answer) {
             continue;
         }
         try {
-            std::vector<Endpoint> found = answer.found;
-            for (Endpoint& endpoint : found) endpoint = endpoint.with_port(waiter->port);
-            waiter->set(std::move(found));
+            tell(*waiter, answer.found);
         } catch (...) {
             waiter->fail_by_current_exception();  // no memory
         }
@@ -156,19 +193,38 @@ void ResolverState::answered(const std::string& host, LookupAnswer& answer) {
     for (ResolveOperation* waiter : waiters) drop(waiter);
 }
 
+void ResolverState::tell(ResolveOperation& waiter, const std::vector<Endpoint>& found) {
+    if (waiter.question.kind == Question::Kind::service) {
+        waiter.set(found);
+        return;
+    }
+    std::vector<Endpoint> wanted;
+    for (const Endpoint& endpoint : found) {
+        if (waiter.family == Endpoint::Family::none || waiter.family == endpoint.family()) {
+            wanted.push_back(endpoint.with_port(waiter.port));
+        }
+    }
+    if (wanted.empty()) {
+        const auto code = std::make_error_code(std::errc::address_family_not_supported);
+        waiter.fail(std::make_exception_ptr(ResolveError(waiter.question.name, code)));
+        return;
+    }
+    waiter.set(std::move(wanted));
+}
+
 void ResolverState::late(ResolveOperation* operation) {
     const StateOwner<ResolveOperation> late = detach(*operation);
-    late->fail(std::make_exception_ptr(TimeoutError("resolve " + late->host)));
+    late->fail(std::make_exception_ptr(TimeoutError("resolve " + late->question.str())));
 }
 
 StateOwner<ResolveOperation> ResolverState::detach(ResolveOperation& operation) noexcept {
     operation.limit.cancel();
-    const auto name = names_.find(operation.host);
+    const auto name = names_.find(operation.question);
     Waiters& waiters = name->second;
     waiters.erase(std::find(waiters.begin(), waiters.end(), &operation));
     // One that has begun cannot be stopped. The name stays, so that whoever asks again joins it: a
     // name that hangs must not take one thread after the other.
-    if (waiters.empty() && pool_->withdraw(operation.host)) names_.erase(name);
+    if (waiters.empty() && pool_->withdraw(operation.question)) names_.erase(name);
     return StateOwner<ResolveOperation>(&operation);
 }
 
@@ -182,58 +238,78 @@ constexpr std::size_t Resolver::max_waiting;
 Resolver::Resolver(EventLoop& loop) : state_(new detail::ResolverState(loop)) {}
 Resolver::~Resolver() = default;
 
-Promise<std::vector<Endpoint>> Resolver::resolve(const std::string& host, std::uint16_t port,
-                                                 Deadline deadline, Here here) {
+Promise<std::vector<Endpoint>> Resolver::resolve(const std::string& host, const Port& port,
+                                                 const ResolveOptions& options, Here here) {
+    using Found = std::vector<Endpoint>;
     EventLoop& loop = state_->loop;
     loop.core().check("resolve");
     if (host.empty() || host.find('\0') != std::string::npos) {
         throw std::invalid_argument("resolve: a host has a name, without zero bytes");
     }
-    StateOwner<detail::ResolveOperation> operation(
-        reactor::detail::make_state<detail::ResolveOperation>(loop.core(), here));
-    const auto promise = PromiseAccess::share<Promise<std::vector<Endpoint>>>(&*operation);
+    const Endpoint::Family family = options.family();
+    const TimePoint deadline = options.deadline().at(loop);
+    if (!port.is_number()) {
+        const detail::Question service{detail::Question::Kind::service, port.service()};
+        // Runs on the loop, whose services live as long as that.
+        return state_->ask(service, 0, Endpoint::Family::none, deadline, here)
+            .then(
+                [this, host, deadline, family, here](const Found& any) {
+                    return resolve(host, any.front().port(),
+                                   ResolveOptions(deadline).family(family), here);
+                },
+                here);
+    }
 
     boost::system::error_code no_literal;
     boost::asio::ip::make_address(host, no_literal);
     // A zone is the name of a network interface, for getaddrinfo to judge.
     if (!no_literal && host.find('%') == std::string::npos) {
-        operation->set(std::vector<Endpoint>{Endpoint(host, port)});
-        return promise;
+        const Endpoint literal(host, port.number());
+        if (family == Endpoint::Family::none || family == literal.family()) {
+            const Promise<Found> at_once = loop.create_promise<Found>(here);
+            at_once.set_result(Found{literal});
+            return at_once;
+        }
     }
-    operation->host = host;
-    operation->port = port;
-    try {
-        state_->begin(*operation);
-    } catch (const std::system_error&) {
-        operation->fail(std::current_exception());
-        return promise;
-    }
-    const TimePoint when = deadline.at(loop);
-    if (when != never()) {
-        operation->limit =
-            loop.call_at(when, &detail::ResolverState::late, state_.get(), &*operation);
-    }
-    return promise;
+    const detail::Question question{detail::Question::Kind::host, host};
+    return state_->ask(question, port.number(), family, deadline, here);
 }
 
 void Resolver::set_lookup(Lookup lookup) {
     state_->loop.core().check_thread("set_lookup");
     if (!lookup) lookup = &Resolver::system_lookup;
-    state_->lookup = std::make_shared<const Lookup>(std::move(lookup));
+    state_->hosts = std::make_shared<const Lookup>(std::move(lookup));
 }
 
-std::vector<Endpoint> Resolver::system_lookup(const std::string& host) {
+void Resolver::set_service_lookup(ServiceLookup lookup) {
+    state_->loop.core().check_thread("set_service_lookup");
+    if (!lookup) lookup = &Resolver::system_service_lookup;
+    state_->services = detail::ResolverState::service_lookup(std::move(lookup));
+}
+
+namespace {
+
+using AddressList = std::unique_ptr<::addrinfo, void (*)(::addrinfo*)>;
+
+/// `what` is how messages call it.
+AddressList ask_system(const char* host, const char* service, int family, const std::string& what) {
     ::addrinfo hints = ::addrinfo();
-    hints.ai_family = AF_UNSPEC;
+    hints.ai_family = family;
     // Else each address comes once for each kind of socket.
     hints.ai_socktype = SOCK_STREAM;
     ::addrinfo* list = nullptr;
-    const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
-    if (code == EAI_SYSTEM) throw ResolveError(host, {errno, std::system_category()});
-    if (code != 0) throw ResolveError(host, {code, resolver_category()});
-    const std::unique_ptr<::addrinfo, void (*)(::addrinfo*)> owner(list, &::freeaddrinfo);
+    const int code = ::getaddrinfo(host, service, &hints, &list);
+    if (code == EAI_SYSTEM) throw ResolveError(what, {errno, std::system_category()});
+    if (code != 0) throw ResolveError(what, {code, resolver_category()});
+    return AddressList(list, &::freeaddrinfo);
+}
+
+}  // namespace
+
+std::vector<Endpoint> Resolver::system_lookup(const std::string& host) {
+    const AddressList owner = ask_system(host.c_str(), nullptr, AF_UNSPEC, host);
     std::vector<Endpoint> found;
-    for (const ::addrinfo* at = list; at; at = at->ai_next) {
+    for (const ::addrinfo* at = owner.get(); at; at = at->ai_next) {
         if (at->ai_family != AF_INET && at->ai_family != AF_INET6) continue;
         const Endpoint endpoint = Endpoint::from_sockaddr(at->ai_addr, at->ai_addrlen);
         // A hosts file may name an address twice.
@@ -244,15 +320,20 @@ std::vector<Endpoint> Resolver::system_lookup(const std::string& host) {
     return found;
 }
 
-Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, std::uint16_t port,
-                                       Deadline deadline, Here here) {
-    loop.core().check("resolve");  // or a wrong thread would hear of a service it never named
-    return loop.service<Resolver>().resolve(host, port, deadline, here);
+std::uint16_t Resolver::system_service_lookup(const std::string& service) {
+    const AddressList owner = ask_system(nullptr, service.c_str(), AF_INET, "service " + service);
+    return Endpoint::from_sockaddr(owner->ai_addr, owner->ai_addrlen).port();
 }
 
-Promise<std::vector<Endpoint>> resolve(const std::string& host, std::uint16_t port,
-                                       Deadline deadline, Here here) {
-    return resolve(get_running_loop(), host, port, deadline, here);
+Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, const Port& port,
+                                       const ResolveOptions& options, Here here) {
+    loop.core().check("resolve");  // or a wrong thread would hear of a service it never named
+    return loop.service<Resolver>().resolve(host, port, options, here);
+}
+
+Promise<std::vector<Endpoint>> resolve(const std::string& host, const Port& port,
+                                       const ResolveOptions& options, Here here) {
+    return resolve(get_running_loop(), host, port, options, here);
 }
 
 }  // namespace net

@@ -4,10 +4,12 @@
 
 #include <net/deadline.hpp>
 #include <net/endpoint.hpp>
+#include <net/port.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/here.hpp>
 #include <reactor/promise.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,7 +35,34 @@ const std::error_category& resolver_category() noexcept;
 struct ResolveError : std::system_error {
     ResolveError(const std::string& host_name, std::error_code code);
 
-    std::string host;  ///< the name that was looked up
+    std::string host;  ///< the name that was looked up; "service http" for the port of http
+};
+
+/// What a look-up may be told; a value. Made of a deadline, too: resolve(host, 80, seconds(5)).
+class ResolveOptions {
+public:
+    ResolveOptions() noexcept = default;
+    ResolveOptions(Deadline deadline) noexcept : deadline_(deadline) {}
+    ResolveOptions(TimePoint when) noexcept : deadline_(when) {}
+    template <class Rep, class Period>
+    ResolveOptions(std::chrono::duration<Rep, Period> length) : deadline_(length) {}
+
+    ResolveOptions& deadline(Deadline when) noexcept {
+        deadline_ = when;
+        return *this;
+    }
+    /// Only addresses of that family; none, the default: of both.
+    ResolveOptions& family(Endpoint::Family only) noexcept {
+        family_ = only;
+        return *this;
+    }
+
+    Deadline deadline() const noexcept { return deadline_; }
+    Endpoint::Family family() const noexcept { return family_; }
+
+private:
+    Deadline deadline_;
+    Endpoint::Family family_ = Endpoint::Family::none;
 };
 
 /// Looks names up without holding up the loop, on threads of its own: getaddrinfo cannot be
@@ -50,6 +79,8 @@ public:
     /// The addresses of a host, with port 0, in order of preference. Called on a thread of the
     /// pool, several at a time, and may block; what it throws fails the promises.
     using Lookup = std::function<std::vector<Endpoint>(const std::string& host)>;
+    /// The port of a service, likewise.
+    using ServiceLookup = std::function<std::uint16_t(const std::string& service)>;
 
     static constexpr std::size_t max_threads = 4;
     /// How many names may wait for a thread; beyond that resolve() fails with EAGAIN.
@@ -61,29 +92,36 @@ public:
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
 
-    /// The addresses of `host` with `port`, at least one. An IP address is done at once. Fails with
-    /// ResolveError, TimeoutError ("resolve pics.example"), or what the Lookup threw. Throws
-    /// std::invalid_argument for an empty host and for one with a zero byte.
-    Promise<std::vector<Endpoint>> resolve(const std::string& host, std::uint16_t port,
-                                           Deadline deadline = Deadline(), Here here = Here());
+    /// The addresses of `host` with `port`, at least one. An IP address with a number for a port is
+    /// done at once; an IPv6 address with a zone, one of another family than asked for and the name
+    /// of a service are looked up: the service first, then the host. Fails with ResolveError,
+    /// TimeoutError ("resolve pics.example"), EAGAIN (see max_waiting), or what the Lookup threw.
+    /// Throws std::invalid_argument for an empty host and for one with a zero byte.
+    Promise<std::vector<Endpoint>> resolve(const std::string& host, const Port& port,
+                                           const ResolveOptions& options = ResolveOptions(),
+                                           Here here = Here());
 
     /// Asks `lookup` instead of the system, for names that are not under way already: for tests, or
     /// another name service. Empty: system_lookup. A call that hangs outlives the loop, and so must
     /// what `lookup` refers to.
     void set_lookup(Lookup lookup);
+    void set_service_lookup(ServiceLookup lookup);
 
     /// getaddrinfo. Any thread; blocks. Throws ResolveError.
     static std::vector<Endpoint> system_lookup(const std::string& host);
+    static std::uint16_t system_service_lookup(const std::string& service);
 
 private:
     std::unique_ptr<detail::ResolverState> state_;
 };
 
 /// Resolver::resolve() of a loop, or of the one that runs on this thread (StateError if none does).
-Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, std::uint16_t port,
-                                       Deadline deadline = Deadline(), Here here = Here());
-Promise<std::vector<Endpoint>> resolve(const std::string& host, std::uint16_t port,
-                                       Deadline deadline = Deadline(), Here here = Here());
+Promise<std::vector<Endpoint>> resolve(EventLoop& loop, const std::string& host, const Port& port,
+                                       const ResolveOptions& options = ResolveOptions(),
+                                       Here here = Here());
+Promise<std::vector<Endpoint>> resolve(const std::string& host, const Port& port,
+                                       const ResolveOptions& options = ResolveOptions(),
+                                       Here here = Here());
 
 }  // namespace net
 }  // namespace reactor

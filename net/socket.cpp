@@ -106,7 +106,12 @@ SocketState& Socket::connected(const char* call) const {
 // ---- operations -----------------------------------------------------------------------------
 
 Promise<void> Socket::connect(const Endpoint& to, Deadline deadline, Here here) {
-    return state("connect").connect(to, deadline, here);
+    return state("connect").connect(to, Endpoint(), deadline, here);
+}
+
+Promise<void> Socket::connect(const Endpoint& to, const Endpoint& from, Deadline deadline,
+                              Here here) {
+    return state("connect").connect(to, from, deadline, here);
 }
 
 Promise<void> Socket::send(std::string bytes, Deadline deadline, Here here) {

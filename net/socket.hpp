@@ -74,6 +74,11 @@ public:
     /// or is cancelled the socket is unconnected again, and may try another address. A Unix
     /// listener whose backlog is full is asked again, at growing intervals, until the deadline.
     Promise<void> connect(const Endpoint& to, Deadline deadline = Deadline(), Here here = Here());
+    /// The same from a local address: port 0 leaves the choice of the port to the system, the file
+    /// of a Unix path is the caller's to remove. Its errors name both: "bind 127.0.0.1:80 to
+    /// connect to 127.0.0.2:80: Permission denied".
+    Promise<void> connect(const Endpoint& to, const Endpoint& from, Deadline deadline = Deadline(),
+                          Here here = Here());
 
     /// Sends all of `bytes`; done when the system has taken the last one. Of a send that is
     /// cancelled or late, part may be out, and the rest is dropped: unless the protocol can tell,

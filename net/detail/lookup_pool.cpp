@@ -23,8 +23,9 @@ constexpr std::chrono::seconds idle_time(10);
 void LookupPool::submit(Job job) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (jobs_.size() >= Resolver::max_waiting) {
-        throw std::system_error(EAGAIN, std::system_category(),
-                                "resolve " + job.host + ": too many names wait to be looked up");
+        throw std::system_error(
+            EAGAIN, std::system_category(),
+            "resolve " + job.question.str() + ": too many names wait to be looked up");
     }
     jobs_.push_back(std::move(job));
     if (jobs_.size() <= idle_) {
@@ -36,9 +37,9 @@ void LookupPool::submit(Job job) {
         start_thread();
     } catch (const std::system_error& error) {
         if (threads_ != 0) return;  // those there are will come to it
-        const std::string host = jobs_.back().host;
+        const std::string name = jobs_.back().question.str();
         jobs_.pop_back();
-        throw std::system_error(error.code(), "resolve " + host + ": no thread can be started");
+        throw std::system_error(error.code(), "resolve " + name + ": no thread can be started");
     }
 }
 
@@ -49,10 +50,10 @@ void LookupPool::start_thread() {
     ++threads_;
 }
 
-bool LookupPool::withdraw(const std::string& host) {
+bool LookupPool::withdraw(const Question& question) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto job = std::find_if(jobs_.begin(), jobs_.end(),
-                                  [&](const Job& waiting) { return waiting.host == host; });
+                                  [&](const Job& waiting) { return waiting.question == question; });
     if (job == jobs_.end()) return false;
     jobs_.erase(job);
     return true;
@@ -90,16 +91,17 @@ void LookupPool::work() {
 void LookupPool::run(Job& job) {
     LookupAnswer answer;
     try {
-        answer.found = (*job.lookup)(job.host);
+        answer.found = (*job.lookup)(job.question.name);
         if (answer.found.empty()) {
-            throw ResolveError(job.host, std::make_error_code(std::errc::address_not_available));
+            throw ResolveError(job.question.str(),
+                               std::make_error_code(std::errc::address_not_available));
         }
     } catch (...) {
         // Kept, and handed over by move outside of this clause: the exception must be destroyed on
         // one thread only.
         answer.error = std::current_exception();
     }
-    job.deliver(job.host, std::move(answer));
+    job.deliver(job.question, std::move(answer));
 }
 
 }  // namespace detail

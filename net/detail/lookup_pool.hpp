@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -18,7 +19,24 @@ namespace reactor {
 namespace net {
 namespace detail {
 
-/// What a look-up has found.
+/// What is looked up: a host's addresses, or a service's port.
+struct Question {
+    enum class Kind : std::uint8_t { host, service };
+
+    /// As messages call it: "pics.example", "service http".
+    std::string str() const { return (kind == Kind::service ? "service " : "") + name; }
+    friend bool operator==(const Question& a, const Question& b) noexcept {
+        return a.kind == b.kind && a.name == b.name;
+    }
+    friend bool operator<(const Question& a, const Question& b) noexcept {
+        return a.kind != b.kind ? a.kind < b.kind : a.name < b.name;
+    }
+
+    Kind kind;
+    std::string name;
+};
+
+/// What a look-up has found; of a service, its port at any address.
 struct LookupAnswer {
     std::vector<Endpoint> found;
     std::exception_ptr error;
@@ -29,16 +47,16 @@ struct LookupAnswer {
 class LookupPool : public std::enable_shared_from_this<LookupPool> {
 public:
     struct Job {
-        std::string host;
+        Question question;
         std::shared_ptr<const Resolver::Lookup> lookup;
-        std::function<void(const std::string& host, LookupAnswer&& answer)> deliver;
+        std::function<void(const Question& question, LookupAnswer&& answer)> deliver;
     };
 
     /// Throws std::system_error: EAGAIN if too many jobs wait, or if there is no thread and none
     /// can be started.
     void submit(Job job);
     /// Takes a job back that has not begun; whether there was one.
-    bool withdraw(const std::string& host);
+    bool withdraw(const Question& question);
     /// Drops what has not begun, and lets the threads end.
     void close() noexcept;
 

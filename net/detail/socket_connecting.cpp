@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <system_error>
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 namespace reactor {
@@ -26,7 +28,8 @@ constexpr Duration longest_pause = std::chrono::milliseconds(100);
 
 void ConnectOperation::abandon() noexcept { owner->forget(*this); }
 
-Promise<void> SocketState::connect(const Endpoint& to, const Deadline& deadline, const Here& here) {
+Promise<void> SocketState::connect(const Endpoint& to, const Endpoint& from,
+                                   const Deadline& deadline, const Here& here) {
     core.check("connect");
     if (connected_ || connecting_) {
         throw StateError("connect: the socket is connected or connecting: close() it first");
@@ -37,6 +40,14 @@ Promise<void> SocketState::connect(const Endpoint& to, const Deadline& deadline,
     make_socket();
     boost::system::error_code error;
     socket_->open(to_asio(to).protocol(), error);
+    if (!error && !from.empty()) {
+        connect->from = from.str();
+        if (const int code = bind(from)) {
+            close_descriptor();
+            fail(*connect, socket_error(code, "bind " + connect->from + " to connect to", to));
+            return promise;
+        }
+    }
     if (advance(*connect, error ? error.value() : begin_connect())) return promise;
 
     limit(*connect, deadline, &SocketState::connect_late);
@@ -44,6 +55,20 @@ Promise<void> SocketState::connect(const Endpoint& to, const Deadline& deadline,
     connect->keep();
     connecting_ = &*connect;
     return promise;
+}
+
+int SocketState::bind(const Endpoint& from) noexcept {
+#ifdef IP_BIND_ADDRESS_NO_PORT
+    if (from.is_ip() && from.port() == 0) {
+        // The port is chosen when the peer is known, so that it need be free towards that one only
+        // (ip(7)). An old kernel does without; it counts for both families.
+        const int on = 1;
+        ::setsockopt(socket_->native_handle(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    }
+#endif
+    boost::system::error_code error;
+    socket_->bind(to_asio(from), error);
+    return error.value();
 }
 
 int SocketState::begin_connect() noexcept {
@@ -68,7 +93,7 @@ bool SocketState::advance(ConnectOperation& connect, int code) {
         return true;
     }
     if (code == EINPROGRESS) {
-        if (watch_writing(connect, "connect to")) return false;
+        if (watch_writing(connect, connect.step())) return false;
         close_descriptor();
         return true;
     }
@@ -81,7 +106,7 @@ bool SocketState::advance(ConnectOperation& connect, int code) {
         return false;
     }
     close_descriptor();
-    fail(connect, socket_error(code, "connect to", peer_));
+    fail(connect, socket_error(code, connect.step(), peer_));
     return true;
 }
 
@@ -104,7 +129,7 @@ void SocketState::connect_late() {
     const StateOwner<ConnectOperation> connect = detach(connecting_);
     close_descriptor();
     const bool full = connect->pause != Duration::zero();
-    fail_late(*connect, full ? "connect (the listener's backlog is full) to" : "connect to");
+    fail_late(*connect, connect->step(full ? " (the listener's backlog is full)" : ""));
 }
 
 void SocketState::forget(ConnectOperation&) noexcept {

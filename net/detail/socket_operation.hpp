@@ -30,6 +30,12 @@ struct ConnectOperation final : reactor::detail::Pooled<ConnectOperation, Socket
     void abandon() noexcept override;
     void explain(reactor::detail::WhyPending& why) const override { why.what = "Socket::connect"; }
 
+    /// "connect to", as messages begin.
+    std::string step(const char* note = "") const {
+        return "connect" + (from.empty() ? from : " from " + from) + note + " to";
+    }
+
+    std::string from;   // the local address, if one was asked for
     Duration pause{0};  // before the next try at a full Unix listener; zero: none was needed
 };
 

@@ -20,12 +20,12 @@ std::string in_words(const Endpoint& address) {
     return named ? address.str() : "a Unix socket without a name";
 }
 
-std::system_error socket_error(int code, const char* step, const Endpoint& address) {
+std::system_error socket_error(int code, const std::string& step, const Endpoint& address) {
     return std::system_error(code, std::system_category(),
-                             std::string(step) + ' ' + in_words(address));
+                             step + ' ' + in_words(address));
 }
 
-std::system_error watch_error(const std::system_error& refusal, const char* step,
+std::system_error watch_error(const std::system_error& refusal, const std::string& step,
                               const Endpoint& address) {
     std::string text = refusal.what();
     // It ends with the reason, and so will ours.
@@ -35,7 +35,7 @@ std::system_error watch_error(const std::system_error& refusal, const char* step
         text.resize(text.size() - reason.size());
     }
     return std::system_error(refusal.code(),
-                             std::string(step) + ' ' + in_words(address) + ": " + text);
+                             step + ' ' + in_words(address) + ": " + text);
 }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {

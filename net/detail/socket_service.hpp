@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <system_error>
 
 #include <sys/socket.h>
@@ -62,7 +63,6 @@ public:
     std::unique_ptr<char[]> buffer;
 };
 
-/// "connect to 127.0.0.1:9: Connection refused".
 /// For the watches of our own descriptors; who waits is told by the promise, not by a place in
 /// here.
 inline Options watch_options(const char* label) {
@@ -72,15 +72,16 @@ inline Options watch_options(const char* label) {
 /// How messages name it: its str(), which says nothing of a Unix socket without a name.
 std::string in_words(const Endpoint& address);
 
-std::system_error socket_error(int code, const char* step, const Endpoint& address);
-inline std::system_error socket_error(const boost::system::error_code& code, const char* step,
-                                      const Endpoint& address) {
+/// "connect to 127.0.0.1:9: Connection refused".
+std::system_error socket_error(int code, const std::string& step, const Endpoint& address);
+inline std::system_error socket_error(const boost::system::error_code& code,
+                                      const std::string& step, const Endpoint& address) {
     return detail::socket_error(code.value(), step, address);
 }
 
 /// The loop's refusal to watch a descriptor, as an error of that step: "read from 127.0.0.1:9:
 /// epoll selector: add descriptor 7: No space left on device".
-std::system_error watch_error(const std::system_error& refusal, const char* step,
+std::system_error watch_error(const std::system_error& refusal, const std::string& step,
                               const Endpoint& address);
 
 inline bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLOCK; }

@@ -125,7 +125,7 @@ bool SocketState::watch_reading(PromiseState& read) {
     }
 }
 
-bool SocketState::watch_writing(PromiseState& operation, const char* step) {
+bool SocketState::watch_writing(PromiseState& operation, const std::string& step) {
     // Watched still, perhaps, since the last time.
     if (write_watch_ && !write_watch_.cancelled()) return true;
     try {
@@ -143,9 +143,9 @@ void SocketState::fail(PromiseState& operation, const std::system_error& error) 
     operation.fail(std::make_exception_ptr(error));
 }
 
-void SocketState::fail_late(PromiseState& operation, const char* step) {
+void SocketState::fail_late(PromiseState& operation, const std::string& step) {
     operation.fail(
-        std::make_exception_ptr(TimeoutError(std::string(step) + ' ' + in_words(peer_))));
+        std::make_exception_ptr(TimeoutError(step + ' ' + in_words(peer_))));
 }
 
 }  // namespace detail

@@ -32,7 +32,9 @@ public:
     /// Takes over a connected, non-blocking descriptor; if it throws it is the caller's still.
     void assign(int descriptor, int family, const Endpoint& peer);
 
-    Promise<void> connect(const Endpoint& to, const Deadline& deadline, const Here& here);
+    /// `from` may be empty.
+    Promise<void> connect(const Endpoint& to, const Endpoint& from, const Deadline& deadline,
+                          const Here& here);
     Promise<std::string> read(std::size_t most, bool to_end, const Deadline& deadline,
                               const Here& here);
     Promise<void> send(std::string own, std::shared_ptr<const std::string> shared, bool ends_stream,
@@ -58,15 +60,16 @@ private:
 
     // False: the system refuses to watch the descriptor, and the operation has failed with that.
     bool watch_reading(reactor::detail::PromiseState& read);
-    bool watch_writing(reactor::detail::PromiseState& operation, const char* step);
+    bool watch_writing(reactor::detail::PromiseState& operation, const std::string& step);
     static void fail(reactor::detail::PromiseState& operation, const std::system_error& error);
-    void fail_late(reactor::detail::PromiseState& operation, const char* step);
+    void fail_late(reactor::detail::PromiseState& operation, const std::string& step);
     template <class Operation>
     void limit(Operation& operation, const Deadline& deadline, void (SocketState::*late)());
     template <class Operation>
     reactor::detail::StateOwner<Operation> detach(Operation*& waiting) noexcept;
 
     // connecting
+    int bind(const Endpoint& from) noexcept;
     int begin_connect() noexcept;
     bool advance(ConnectOperation& connect, int code);
     void try_again();

@@ -19,8 +19,8 @@ Endpoint abstract_name(const char* test) {
 
 BOOST_AUTO_TEST_SUITE(socket_connect)
 
-// Rows SOCK-07 and E1: an error event is not a connection (resetius/coroio#93).
-REACTOR_LOOP_TEST(a_refused_connect_is_an_error_that_names_the_address) {
+// Fault E1: an error event is not a connection (resetius/coroio#93).
+REACTOR_LOOP_TEST(SOCK_07_a_refused_connect_is_an_error_that_names_the_address) {
     be_patient(loop);
     for (const char* address : {"127.0.0.1", "::1"}) {
         const Refusing refusing(address);
@@ -37,7 +37,7 @@ REACTOR_LOOP_TEST(a_refused_connect_is_an_error_that_names_the_address) {
     }
 }
 
-REACTOR_LOOP_TEST(what_fails_at_once_is_told_by_the_promise) {
+REACTOR_LOOP_TEST(SOCK_07_what_fails_at_once_is_told_by_the_promise) {
     const support::TemporaryDirectory directory;
     Socket socket(loop);
     const Endpoint nobody = Endpoint::local_path(directory / "nobody");
@@ -86,8 +86,7 @@ REACTOR_LOOP_TEST(a_connect_that_nobody_answers_is_late) {
     BOOST_TEST(loop.watch_count() == 0u);
 }
 
-// Row SOCK-09.
-REACTOR_LOOP_TEST(a_cancelled_connect_leaves_nothing_that_could_come_about_later) {
+REACTOR_LOOP_TEST(SOCK_09_a_cancelled_connect_leaves_nothing_that_could_come_about_later) {
     Full full(loop);
     Socket socket(loop);
     const Promise<void> connect = socket.connect(full.listener.local_endpoint(), seconds(9));

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/resolver.hpp>
+
+#include "names.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+using namespace connected;
+using namespace names;
+using reactor::net::resolve;
+
+BOOST_AUTO_TEST_SUITE(resolver_limits)
+
+// A thread that hangs must not be waited for: only the program's end does end it. Comes first, as
+// long as this process has but one thread: ThreadSanitizer allows the child none otherwise.
+BOOST_AUTO_TEST_CASE(the_program_ends_while_a_look_up_hangs) {
+    const ::pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(30);
+        reactor::EventLoop loop;
+        const auto names = std::make_shared<Names>();
+        loop.service<Resolver>().set_lookup(
+            [names](const std::string& host) { return names->look_up(host); });
+        const Promise<Endpoints> hangs = resolve(loop, "slow", 1);
+        names->wait_until_asked(1);
+        BOOST_TEST(hangs.cancel());
+        loop.close();
+        std::exit(hangs.cancelled() ? 7 : 8);
+    }
+    int status = 0;
+    BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
+    BOOST_TEST(WIFEXITED(status));
+    BOOST_TEST(WEXITSTATUS(status) == 7);
+}
+
+// Fault F1: slow names hold up neither the loop nor addresses, and take a bounded number of
+// threads.
+REACTOR_LOOP_TEST(slow_names_hold_up_nobody_else) {
+    Pair connection = pair(loop);
+    const std::string bytes = pattern(1 << 20);
+    const std::shared_ptr<Names> names = names_for(loop);
+    std::vector<Promise<Endpoints>> slow;
+    for (int i = 0; i < 64; ++i) slow.push_back(resolve(loop, "slow" + std::to_string(i), 1));
+    names->wait_until_asked(Resolver::max_threads);
+    for (const char* literal : {"127.0.0.1", "::1"}) BOOST_TEST(resolve(loop, literal, 1).done());
+    int beats = 0;
+    loop.selector().set_patience(reactor::Duration::zero());
+    reactor::TimerHandle heart = loop.call_every(milliseconds(10), [&] { ++beats; });
+    const Promise<void> sent = connection.client.send(bytes);
+    const Promise<std::string> received = connection.server.read_all(bytes.size());
+    const Promise<void> ended = connection.client.shutdown_send();
+    loop.run_for(seconds(1));
+    heart.cancel();
+    be_patient(loop);
+    BOOST_TEST(beats == 100);
+    BOOST_TEST((loop.run_until_complete(received) == bytes));
+    loop.run_until_complete(reactor::gather(sent, ended));
+    BOOST_TEST(names->count() == Resolver::max_threads);
+    // One that has not begun is never asked for once nobody wants it.
+    BOOST_TEST(slow[63].cancel());
+    names->answer_the_slow();
+    slow.pop_back();
+    loop.run_until_complete(reactor::gather(slow));
+    BOOST_TEST(names->count() == 63u);
+}
+
+REACTOR_LOOP_TEST(too_many_names_are_an_error_and_not_a_longer_queue) {
+    const std::shared_ptr<Names> names = names_for(loop);
+    std::vector<Promise<Endpoints>> slow;
+    for (std::size_t i = 0; i < Resolver::max_threads; ++i) {
+        slow.push_back(resolve(loop, "slow" + std::to_string(i), 1));
+    }
+    names->wait_until_asked(Resolver::max_threads);
+    for (std::size_t i = 0; i < Resolver::max_waiting; ++i) {
+        slow.push_back(resolve(loop, "name" + std::to_string(i), 1));
+    }
+    const Promise<Endpoints> beyond = resolve(loop, "beyond", 1);
+    BOOST_TEST(code_of(beyond) == EAGAIN);
+    BOOST_TEST(error_of(loop, beyond).find("resolve beyond: too many") == 0u);
+    for (const Promise<Endpoints>& promise : slow) BOOST_TEST(promise.cancel());
+    names->answer_the_slow();
+    BOOST_TEST(!loop.run_until_complete(resolve(loop, "beyond", 1)).empty());
+    loop.close();  // answers to the cancelled ones may be on their way
+}
+
+BOOST_AUTO_TEST_CASE(the_loop_closes_while_a_look_up_hangs) {
+    const auto names = std::make_shared<Names>();
+    const std::weak_ptr<Names> alive = names;
+    Promise<Endpoints> promise;
+    {
+        TestLoop loop;
+        loop.service<Resolver>().set_lookup(
+            [names](const std::string& host) { return names->look_up(host); });
+        promise = resolve(loop, "slow", 1, seconds(9));
+        const Promise<Endpoints> waiting = resolve(loop, "slow", 2);
+        names->wait_until_asked(1);
+        loop.close();
+        BOOST_TEST(!promise.done());
+    }
+    BOOST_TEST(promise.cancel());
+    names->answer_the_slow();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
