@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_read_fails_at_once_and_the_next_one_waits) {
     Socket& socket = streams.socket;
     r.refuse();
     const std::string error = error_now(socket.read(100, seconds(60)));
-    BOOST_TEST(begins(error, "read from " + socket.remote_endpoint().str() + ": "), error);
+    BOOST_TEST(begins(error, "read from a Unix socket without a name: add_reader: "), error);
     BOOST_TEST(r.loop.timer_count() == 0u);
 
     const Promise<std::string> next = socket.read();
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_send_that_would_wait_fails_at_once) {
     Socket& socket = streams.socket;
     r.refuse();
     const std::string error = error_now(socket.send(std::string(8 << 20, 's'), seconds(60)));
-    BOOST_TEST(begins(error, "send to " + socket.remote_endpoint().str() + ": "), error);
+    BOOST_TEST(begins(error, "send to a Unix socket without a name: add_writer: "), error);
     BOOST_TEST(r.loop.timer_count() == 0u);
     BOOST_TEST(!socket.send("more").done());
     BOOST_TEST(r.loop.watch_count() == 1u);
