@@ -19,6 +19,7 @@ namespace net {
 
 namespace detail {
 
+class StreamReceiver;
 class StreamState;
 
 }  // namespace detail
@@ -40,9 +41,9 @@ public:
     /// twice as many.
     static constexpr std::size_t default_limit = 64 * 1024;
 
-    Stream() noexcept;
-    Stream(Stream&&) noexcept;
-    Stream& operator=(Stream&&) noexcept;
+    Stream() noexcept = default;
+    Stream(Stream&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
+    Stream& operator=(Stream&& other) noexcept;
     ~Stream();
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -58,22 +59,27 @@ public:
     Promise<std::string> read_all(std::size_t limit, Deadline deadline = Deadline(),
                                   Here here = Here());
     /// Exactly `count` bytes, which may be more than the limit. Fails with IncompleteReadError,
-    /// which holds what had come, if the stream ends before.
+    /// which holds what had come and takes it away, if the stream ends before. Throws
+    /// std::invalid_argument for a negative count.
     Promise<std::string> read_exactly(std::size_t count, Deadline deadline = Deadline(),
                                       Here here = Here());
     /// Up to the separator and including it; with several, the one whose match ends first. Fails
-    /// with IncompleteReadError at the end of the stream, with LimitOverrunError, which takes
-    /// nothing, if the limit comes first. Throws std::invalid_argument for an empty separator.
+    /// with IncompleteReadError, as read_exactly(), at the end of the stream, and with
+    /// LimitOverrunError, which takes nothing, if the separator begins beyond the limit. Throws
+    /// std::invalid_argument for an empty separator and for none.
     Promise<std::string> read_until(const std::string& separator, Deadline deadline = Deadline(),
                                     Here here = Here());
     Promise<std::string> read_until(const std::vector<std::string>& separators,
                                     Deadline deadline = Deadline(), Here here = Here());
-    /// read_until("\n"), but the end of the stream ends a line as well, and a line beyond the limit
-    /// is taken away with its LimitOverrunError, so that the next read begins behind it.
+    /// read_until("\n"), but the end of the stream ends a line as well, and of a line beyond the
+    /// limit what has come is taken away with its LimitOverrunError. Empty at the end of the
+    /// stream.
     Promise<std::string> read_line(Deadline deadline = Deadline(), Here here = Here());
     /// The stream has ended and everything was read.
     bool at_eof() const;
+    /// Throws std::invalid_argument for 0.
     void set_limit(std::size_t limit);
+    std::size_t limit() const;
 
     // ---- writing ----
 
@@ -100,14 +106,17 @@ public:
     EventLoop& loop() const;
 
 private:
-    friend class detail::StreamState;
-    explicit Stream(detail::StreamState* state) noexcept;
+    friend class detail::StreamReceiver;
+    /// Takes over a reference.
+    explicit Stream(detail::StreamState* state) noexcept : state_(state) {}
+
+    detail::StreamState& state(const char* call) const;
 
     detail::StreamState* state_ = nullptr;
 };
 
 /// Takes over a connected stream socket: make_transport() for streams.
-Stream make_stream(EventLoop& loop, int descriptor);
+Promise<Stream> make_stream(EventLoop& loop, int descriptor, Here here = Here());
 
 }  // namespace net
 }  // namespace reactor
