@@ -76,10 +76,9 @@ Promise<std::string> Stream::read_exactly(std::size_t count, Deadline deadline, 
     return stream.read(StreamRequest("read_exactly", Kind::exactly, count), deadline, here);
 }
 
-Promise<std::string> Stream::read_until(const std::string& separator, Deadline deadline,
-                                        Here here) {
+Promise<std::string> Stream::read_until(ByteView separator, Deadline deadline, Here here) {
     return state("read_until")
-        .read(StreamRequest("read_until", Kind::until, separator), deadline, here);
+        .read(StreamRequest("read_until", Kind::until, separator.str()), deadline, here);
 }
 
 Promise<std::string> Stream::read_until(const std::vector<std::string>& separators,

@@ -67,7 +67,7 @@ public:
     /// with IncompleteReadError, as read_exactly(), at the end of the stream, and with
     /// LimitOverrunError, which takes nothing, if the separator begins beyond the limit. Throws
     /// std::invalid_argument for an empty separator and for none.
-    Promise<std::string> read_until(const std::string& separator, Deadline deadline = Deadline(),
+    Promise<std::string> read_until(ByteView separator, Deadline deadline = Deadline(),
                                     Here here = Here());
     Promise<std::string> read_until(const std::vector<std::string>& separators,
                                     Deadline deadline = Deadline(), Here here = Here());
@@ -85,6 +85,7 @@ public:
 
     /// Transport::write() and its kin.
     void write(ByteView bytes);
+    void write(const char* text) { write(ByteView(text)); }
     void write(std::string&& bytes);
     void write_lines(const std::vector<ByteView>& pieces);
     void write_eof();
