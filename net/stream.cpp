@@ -44,8 +44,8 @@ Promise<Stream> make_stream(EventLoop& loop, int descriptor, Here here) {
 }
 
 Stream& Stream::operator=(Stream&& other) noexcept {
-    Stream old(std::move(*this));
-    std::swap(state_, other.state_);
+    Stream moved(std::move(other));
+    std::swap(state_, moved.state_);
     return *this;
 }
 

@@ -27,7 +27,8 @@ bool StreamReceiver::eof_received() {
     return true;  // the sending half is the program's: an answer may follow the end of a request
 }
 void StreamReceiver::connection_lost(std::exception_ptr error) { state_->lost(std::move(error)); }
-void StreamReceiver::resume_writing() { state_->may_write(); }
+void StreamReceiver::pause_writing() { state_->write_flow(true); }
+void StreamReceiver::resume_writing() { state_->write_flow(false); }
 
 }  // namespace detail
 }  // namespace net

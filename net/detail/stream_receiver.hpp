@@ -35,6 +35,7 @@ public:
     void data_received(ByteView bytes) final;
     bool eof_received() final;
     void connection_lost(std::exception_ptr error) override;
+    void pause_writing() final;
     void resume_writing() final;
 
 private:

@@ -36,7 +36,10 @@ StreamState::StreamState(EventLoop& loop) : core(loop.core()) {
     core.retain();
 }
 
-StreamState::~StreamState() { core.forget(); }
+StreamState::~StreamState() {
+    drain_check_.cancel();
+    core.forget();
+}
 
 // ---- the connection's life ------------------------------------------------------------------
 
@@ -150,12 +153,24 @@ Promise<void> StreamState::drain(const Deadline& deadline, const Here& here) {
         if (when != never()) {
             wait->limit = core.loop->call_at(when, &StreamState::wait_late, this, &*wait);
         }
+        // pause_writing() is on its way, and does not come if the transport wants more by then; nor
+        // does resume_writing().
+        if (!told_paused_ && !drains_.first()) {
+            drain_check_.cancel();
+            drain_check_ = core.loop->call_soon(&StreamState::settle_drains, this);
+        }
         drains_.add(*wait);
     }
     return promise;
 }
 
-void StreamState::may_write() {
+void StreamState::write_flow(bool paused) {
+    told_paused_ = paused;
+    if (!paused) settle_drains();
+}
+
+void StreamState::settle_drains() {
+    if (transport.write_paused()) return;
     while (StreamWait* const wait = drains_.first()) take(*wait)->set();
 }
 

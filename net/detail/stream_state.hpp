@@ -59,7 +59,7 @@ public:
     void received(ByteView bytes);
     void ended();
     void lost(std::exception_ptr error);
-    void may_write();
+    void write_flow(bool paused);
     /// The protocol goes, after lost() or without; its reference is dropped by itself.
     void detached() noexcept;
 
@@ -82,6 +82,7 @@ private:
     void adjust_flow();
     reactor::detail::StateOwner<StreamRead> take_read() noexcept;
 
+    void settle_drains();
     void wait_late(StreamWait* wait);
     void finish(StreamWait& wait) const noexcept;
     static reactor::detail::StateOwner<StreamWait> take(StreamWait& wait) noexcept;
@@ -94,9 +95,11 @@ private:
     StreamRead* reading_ = nullptr;  // owns a reference
     StreamWaits drains_;
     StreamWaits closes_;
+    Handle drain_check_;
     std::exception_ptr error_;  // what the connection was lost with
     bool eof_ = false;          // nothing will follow what is kept
     bool paused_ = false;       // reading is, by us
+    bool told_paused_ = false;  // writing is: resume_writing() will come
     bool meant_ = false;        // closed, aborted, or lost: no Stream has to close it
     bool lost_ = false;         // the protocol has heard its last
 };

@@ -79,7 +79,8 @@ struct StreamPair : support::SocketPair {
     }
     /// The peer reads until everything that was written is out.
     void empty() {
-        while (stream.transport().write_buffer_size() != 0) {
+        const reactor::net::Transport transport = stream.transport();
+        while (transport.write_buffer_size() != 0) {
             sent();
             loop.run_until_idle();
         }
