@@ -35,6 +35,23 @@ class StreamState;
 /// One read may be pending at a time; another one throws StateError. A read that is cancelled, or
 /// late (TimeoutError), takes nothing: the next one gets the bytes. Once the connection is lost
 /// with an error, reads give what came before it and then fail with it.
+///
+///     class Echo : public reactor::Task<void> {
+///     public:
+///         explicit Echo(Stream stream) : stream_(std::move(stream)) {}
+///
+///     private:
+///         Next start() override { return await(stream_.read_line(seconds(60)), &Echo::answer); }
+///         Next answer(std::string line) {
+///             if (line.empty()) return finish();
+///             stream_.write(std::move(line));
+///             return await(stream_.drain(), &Echo::start);
+///         }
+///         Next finally() override { return await(stream_.close(), &Echo::closed); }
+///         Next closed() { return end(); }
+///
+///         Stream stream_;
+///     };
 class Stream {
 public:
     /// How many bytes read_line() and read_until() accept before the separator; reading pauses at
