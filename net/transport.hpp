@@ -23,6 +23,7 @@ namespace net {
 namespace detail {
 
 class TransportState;
+struct TransportAccess;
 
 }  // namespace detail
 
@@ -34,19 +35,41 @@ struct WriteLimits {
     /// Beyond this the peer is not reading at all, and nobody heeds pause_writing(): the connection
     /// is lost with std::system_error (ENOBUFS).
     std::size_t hard = 64 * 1024 * 1024;
+
+    /// Asyncio's defaults where one mark is given: the high one is four times the low one.
+    static WriteLimits of_high(std::size_t bytes) noexcept { return {bytes, bytes / 4}; }
+    static WriteLimits of_low(std::size_t bytes) noexcept { return {4 * bytes, bytes}; }
+
+    WriteLimits() noexcept = default;
+    WriteLimits(std::size_t high_mark, std::size_t low_mark) noexcept
+        : high(high_mark), low(low_mark) {
+        if (hard < high) hard = high;
+    }
+    WriteLimits(std::size_t high_mark, std::size_t low_mark, std::size_t hard_limit) noexcept
+        : high(high_mark), low(low_mark), hard(hard_limit) {}
 };
 
 /// A connection (TCP or Unix) that hands what it receives to a Protocol, and sends what is written
 /// to it without ever blocking. asyncio: Transport.
 ///
 /// A counted reference, plain: copies are cheap and stay on the loop's thread. The connection lives
-/// by itself, whether or not anybody holds a reference, until it is lost; what is asked of a lost
-/// one is answered by the names it had. Empty when default-constructed: everything but bool throws
-/// StateError then. Any callback may close it, drop it, or destroy its holders.
+/// by itself, whether or not anybody holds a reference, until it is lost; a lost one keeps the names
+/// it had. Empty when default-constructed or moved from: what is noexcept answers false, zero, -1 or
+/// null then, and everything else throws StateError. Any callback may close it, drop it, or destroy
+/// its holders.
 ///
 ///     open ──close(), false from eof_received()──> closing: what was written still goes out ──┐
 ///       └──abort(), an error, a time limit────────────────────────────────────────────────────┴─>
 ///                                               connection_lost() in the next iteration ─> lost
+///
+/// Closing with bytes unread that the peer has sent, or goes on sending, would have the system
+/// reset the connection, and with it what the peer has not read yet. So if anything was written,
+/// the transport ends its sending half then and leaves the descriptor to the loop, which throws
+/// away what comes until the peer ends its half, too: for 5 s of silence, 30 s and 64 MiB at most.
+/// connection_lost() does not wait for that.
+///
+/// EventLoop::close() closes the descriptor and destroys the protocol, without connection_lost();
+/// what is asked of the transport then is answered as of a lost one, and calls have no effect.
 class Transport {
 public:
     Transport() noexcept = default;
@@ -73,12 +96,16 @@ public:
     /// write_eof().
     void write(ByteView bytes) const;
     void write(std::string&& bytes) const;
+    void write(const char* text) const { write(ByteView(text)); }
     /// The same for several pieces, in one system call where the system takes them.
     void write_lines(const std::vector<ByteView>& pieces) const;
     /// Sends `count` bytes of a file from `offset` on, in its place among the writes, without
     /// copying them through the program. The descriptor must stay open until the promise is done;
     /// its value is the count sent, less than `count` if the file ends before. Fails with
-    /// std::system_error if the file cannot be read, and with what ended the connection.
+    /// std::system_error if the file cannot be read, and with what ended the connection; is
+    /// cancelled by abort(), and on a closing transport. Of one that fails or that its caller
+    /// cancels, part may be out, and what was written behind it follows: unless the peer can tell,
+    /// abort(). Does not count among the unsent bytes. Throws StateError after write_eof().
     /// asyncio: loop.sendfile.
     Promise<std::uint64_t> send_file(int file, std::uint64_t offset, std::uint64_t count,
                                      Here here = Here()) const;
@@ -107,17 +134,22 @@ public:
 
     /// Stops reading at once, sends what was written, and then ends the connection:
     /// connection_lost(null). Again: no effect.
-    void close() const;
+    void close() const noexcept;
+    /// close() in the middle of what the peer sends, such as a request that is refused by its head:
+    /// what still comes is thrown away for a while (see above) also if nothing is unread just now.
+    void close_unread() const noexcept;
     /// Drops what was not sent and ends the connection in the next iteration; also while closing.
+    /// The peer sees a reset (ECONNRESET), so that it takes no half message for a whole one.
     void abort() const noexcept;
     bool is_closing() const noexcept;
 
     // ---- time limits: beyond them the connection is lost with TimeoutError ----
 
     /// No byte has come or gone for so long. Default: forever(), as for both others; a Server sets
-    /// what its options say. The limit counts from the last byte, or from the call.
+    /// what its options say. The limit counts from the last byte, or from the call. Throws
+    /// std::invalid_argument unless it is positive.
     void set_idle_timeout(Duration length) const;
-    /// No byte has come for so long, though reading was not paused.
+    /// No byte has come for so long, while reading; counts from resume_reading(), too.
     void set_read_timeout(Duration length) const;
     /// Unsent bytes were waiting for so long, and the peer took none.
     void set_write_timeout(Duration length) const;
@@ -125,10 +157,10 @@ public:
     // ---- what it is ----
 
     /// As they were when the connection was made; also once it is lost. asyncio: get_extra_info.
-    const Endpoint& local_endpoint() const;
-    const Endpoint& remote_endpoint() const;
+    Endpoint local_endpoint() const;
+    Endpoint remote_endpoint() const;
     /// -1 once the connection is lost. Stays the transport's: neither closed nor watched by others
-    /// (add_reader and its kin throw StateError for it).
+    /// (as long as the transport watches it, add_reader and its kin throw StateError for it).
     int native_handle() const noexcept;
     /// Null once the connection is lost.
     Protocol* protocol() const noexcept;
@@ -139,18 +171,19 @@ public:
     EventLoop& loop() const;
 
 private:
-    friend class detail::TransportState;
+    friend struct detail::TransportAccess;
     /// Adds a reference.
     explicit Transport(detail::TransportState* state) noexcept;
+    detail::TransportState& state(const char* call) const;
 
     detail::TransportState* state_ = nullptr;
 };
 
-/// Takes over a connected stream socket, makes it non-blocking and close-on-exec, and hands it to a
-/// protocol: connection_made() in the next iteration, then reading starts, then the promise is
-/// done. Throws std::invalid_argument for what is no stream socket, for a null protocol, and for a
-/// descriptor that a transport of this loop has; std::system_error; the descriptor stays the
-/// caller's then. asyncio: connect_accepted_socket.
+/// Takes over a connected stream socket, makes it non-blocking, close-on-exec and, if it is TCP,
+/// TCP_NODELAY, and hands it to a protocol: connection_made() in the next iteration, then reading
+/// starts, then the promise is done. Throws std::invalid_argument for what is no stream socket and
+/// for a null protocol; StateError for a descriptor that a transport of this loop has;
+/// std::system_error; the descriptor stays the caller's then. asyncio: connect_accepted_socket.
 Promise<Transport> make_transport(EventLoop& loop, int descriptor,
                                   std::unique_ptr<Protocol> protocol, Here here = Here());
 
