@@ -29,6 +29,7 @@ bool StreamReceiver::eof_received() {
 void StreamReceiver::connection_lost(std::exception_ptr error) { state_->lost(std::move(error)); }
 void StreamReceiver::pause_writing() { state_->write_flow(true); }
 void StreamReceiver::resume_writing() { state_->write_flow(false); }
+const char* StreamReceiver::protocol_name() const noexcept { return "net::Stream"; }
 
 }  // namespace detail
 }  // namespace net

@@ -37,6 +37,7 @@ public:
     void connection_lost(std::exception_ptr error) override;
     void pause_writing() final;
     void resume_writing() final;
+    const char* protocol_name() const noexcept override;
 
 private:
     StreamState* const state_;

@@ -96,7 +96,7 @@ void StreamState::abort() noexcept {
     meant_ = true;
     if (lost_) return;
     eof_ = true;
-    if (transport && !is_closed(core)) transport.abort();
+    if (transport) transport.abort();
     cancel_pending("the stream was aborted");
 }
 
@@ -106,13 +106,7 @@ void StreamState::release() noexcept {
     const bool warn =
         !meant_ && (on_closed_loop || (transport && !lost_ && !transport.is_closing()));
     meant_ = true;
-    if (transport && !lost_ && !on_closed_loop) {
-        try {
-            transport.close();
-        } catch (...) {
-            transport.abort();
-        }
-    }
+    if (transport && !lost_) transport.close();
     cancel_pending("the stream was destroyed");
     buffer_.clear();
     if (warn) {

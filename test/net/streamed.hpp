@@ -39,6 +39,7 @@ struct StreamPair : support::SocketPair {
     ~StreamPair() {
         stream.abort();
         stream = Stream();
+        close_theirs();  // what it has not read would keep the connection lingering
         try {
             if (!loop.is_closed()) loop.run_until_idle();
         } catch (const std::exception& error) {
