@@ -28,10 +28,10 @@ public:
     constexpr const char* end() const noexcept { return data_ + size_; }
 
     /// The bytes from `offset` on, at most `count`; nothing beyond the end.
-    ByteView from(std::size_t offset, std::size_t count = static_cast<std::size_t>(-1)) const
-        noexcept {
-        const std::size_t start = std::min(offset, size_);
-        return ByteView(data_ + start, std::min(count, size_ - start));
+    ByteView from(std::size_t offset,
+                  std::size_t count = static_cast<std::size_t>(-1)) const noexcept {
+        const std::size_t start = (std::min)(offset, size_);
+        return ByteView(data_ + start, (std::min)(count, size_ - start));
     }
 
     std::string str() const { return std::string(data_, size_); }

@@ -113,7 +113,8 @@ public:
     // ---- ending ----
 
     /// Sends what was written and closes; done when the connection is lost, with its error. Nobody
-    /// is told if that goes unread. Pending reads end as at the end of the stream.
+    /// is told if that goes unread. Pending reads end as at the end of the stream. With bytes that
+    /// were not read it is Transport::close_unread().
     Promise<void> close(Here here = Here());
     /// Drops what was not sent; pending reads and drains fail with CancelledError.
     void abort() noexcept;
@@ -133,7 +134,8 @@ private:
     detail::StreamState* state_ = nullptr;
 };
 
-/// Takes over a connected stream socket: make_transport() for streams.
+/// Takes over a connected stream socket: make_transport() for streams. Cancelled, it drops the
+/// connection.
 Promise<Stream> make_stream(EventLoop& loop, int descriptor, Here here = Here());
 
 }  // namespace net

@@ -115,7 +115,7 @@ void StreamState::set_limit(std::size_t limit) {
 
 void StreamState::read_late() {
     const StateOwner<StreamRead> read = take_read();
-    read->fail(late((std::string(read->request.call) + " from").c_str()));
+    read->fail(late(std::string(read->request.call) + " from"));
     adjust_flow();
 }
 

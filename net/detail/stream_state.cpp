@@ -2,6 +2,7 @@
 #include <net/detail/stream_state.hpp>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -86,7 +87,7 @@ Promise<void> StreamState::close(const Here& here) {
         return promise;
     }
     closes_.add(*close);
-    transport.close();
+    close_transport();
     ended();
     return promise;
 }
@@ -106,7 +107,7 @@ void StreamState::release() noexcept {
     const bool warn =
         !meant_ && (on_closed_loop || (transport && !lost_ && !transport.is_closing()));
     meant_ = true;
-    if (transport && !lost_) transport.close();
+    if (transport && !lost_) close_transport();
     cancel_pending("the stream was destroyed");
     buffer_.clear();
     if (warn) {
@@ -122,6 +123,16 @@ void StreamState::release() noexcept {
         }
     }
     drop();
+}
+
+/// Where the program has not read all of what came, the peer may well go on sending: it shall see
+/// the answer nevertheless.
+void StreamState::close_transport() const noexcept {
+    if (buffer_.empty()) {
+        transport.close();
+    } else {
+        transport.close_unread();
+    }
 }
 
 void StreamState::cancel_pending(const char* why) noexcept {
@@ -186,9 +197,8 @@ StateOwner<StreamWait> StreamState::take(StreamWait& wait) noexcept {
 
 void StreamState::forget(StreamWait& wait) noexcept { take(wait); }
 
-std::exception_ptr StreamState::late(const char* call) const {
-    return std::make_exception_ptr(
-        TimeoutError(std::string(call) + ' ' + transport.remote_endpoint().str()));
+std::exception_ptr StreamState::late(const std::string& call) const {
+    return std::make_exception_ptr(TimeoutError(call + ' ' + transport.remote_endpoint().str()));
 }
 
 }  // namespace detail

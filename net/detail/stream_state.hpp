@@ -86,8 +86,9 @@ private:
     void wait_late(StreamWait* wait);
     void finish(StreamWait& wait) const noexcept;
     static reactor::detail::StateOwner<StreamWait> take(StreamWait& wait) noexcept;
+    void close_transport() const noexcept;
     void cancel_pending(const char* why) noexcept;
-    std::exception_ptr late(const char* call) const;
+    std::exception_ptr late(const std::string& call) const;
 
     std::size_t references_ = 1;
     std::size_t limit_ = Stream::default_limit;

@@ -122,6 +122,22 @@ REACTOR_LOOP_TEST(S_18_a_read_that_waits_ends_with_the_stream) {
     }
 }
 
+// Fault E4: closed for good while the peer is sending, the peer would see a reset and no answer.
+REACTOR_LOOP_TEST(a_peer_that_goes_on_sending_gets_the_whole_answer) {
+    StreamPair ends(loop);
+    ends.feed("head\nthe beginning of a body");
+    BOOST_TEST(outcome(ends.stream.read_line()) == "'head\n'");
+    ends.stream.write("refused");
+    const Promise<void> closed = ends.stream.close();
+    loop.run_until_idle();
+    BOOST_TEST(outcome(closed) == "done");
+    ends.feed("its middle");
+    ends.feed("its end");
+    BOOST_TEST(ends.sent() == "refused");
+    ends.close_theirs();
+    loop.run_until_idle();
+}
+
 // Second variant of the row: the fixture sees that nothing is reported.
 REACTOR_LOOP_TEST(S_18_an_error_that_nobody_waits_for_is_not_reported) {
     StreamPair ends(loop);
