@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 //
 // An echo server on the loopback and messages of 64 bytes: the CPU time of the server for one round
-// trip. Ours is a chain of promises on net::Socket; "echo-streams" is net::Stream, "echo-watch" the
-// bare add_reader() with recv() and send(). The limit is a loop around epoll_wait(), written by
-// hand.
+// trip. Ours is a chain of promises on net::Socket; "echo-protocol" is a Protocol on a Transport,
+// "echo-streams" a Stream, "echo-watch" the bare add_reader() with recv() and send(). The limit is
+// a loop around epoll_wait(), written by hand.
 #include <net/listener.hpp>
+#include <net/protocol.hpp>
 #include <net/socket.hpp>
 #include <net/stream.hpp>
+#include <net/transport.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
 
@@ -190,6 +192,41 @@ std::uint64_t by_watches(std::uint64_t operations, Measurement& measured) {
     return operations;
 }
 
+// ---- on net::Transport ----------------------------------------------------------------------
+
+class Echo : public reactor::net::Protocol {
+public:
+    explicit Echo(std::size_t& open) : open_(open) {}
+
+private:
+    void connection_made(const reactor::net::Transport& transport) override {
+        transport_ = transport;
+    }
+    void data_received(reactor::net::ByteView bytes) override { transport_.write(bytes); }
+    void connection_lost(std::exception_ptr) override {
+        if (--open_ == 0) transport_.loop().stop();
+    }
+
+    reactor::net::Transport transport_;
+    std::size_t& open_;
+};
+
+template <std::size_t connections>
+std::uint64_t by_protocols(std::uint64_t operations, Measurement& measured) {
+    RawServer server(connections, operations);
+    reactor::EventLoop loop;
+    std::size_t open = connections;
+    measured([&] {
+        for (const int fd : server.sockets) {
+            std::unique_ptr<reactor::net::Protocol> echo(new Echo(open));
+            make_transport(loop, fd, std::move(echo));
+        }
+        loop.run_forever();
+    });
+    server.join();
+    return operations;
+}
+
 template <std::size_t connections>
 std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
     RawServer server(connections, operations);
@@ -238,6 +275,8 @@ int main(int argc, char** argv) {
             {"echo-64", "limit", 100000, 3000, on_sockets<64>, limit<64>},
             {"echo-streams-1", "limit", 50000, 3000, on_streams<1>, limit<1>},
             {"echo-streams-64", "limit", 100000, 3000, on_streams<64>, limit<64>},
+            {"echo-protocol-1", "limit", 50000, 3000, by_protocols<1>, limit<1>},
+            {"echo-protocol-64", "limit", 100000, 3000, by_protocols<64>, limit<64>},
             {"echo-watch-1", "limit", 50000, 3000, by_watches<1>, limit<1>},
             {"echo-watch-64", "limit", 100000, 3000, by_watches<64>, limit<64>},
         },

@@ -196,9 +196,9 @@ inline int error_of_reading(int fd) {
     return ::recv(fd, part, 1, MSG_DONTWAIT) < 0 ? errno : 0;
 }
 
-inline void shrink(int fd, int option = SO_SNDBUF) {
+inline void shrink(int fd) {
     const int size = 4096;
-    ::setsockopt(fd, SOL_SOCKET, option, &size, sizeof size);
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
 inline bool is_open(int fd) { return ::fcntl(fd, F_GETFD) != -1; }
@@ -238,6 +238,9 @@ struct Connection {
             course.transport.abort();
             loop.run_iterations(3);
         }
+        // A descriptor that lingers waits for this.
+        theirs.close();
+        for (int i = 0; i < 100 && loop.watch_count() != 0; ++i) loop.run_iterations(1);
     }
 
     /// Makes the transport.
@@ -246,10 +249,10 @@ struct Connection {
         number = mine.release();
         return course.transport;
     }
-    /// The same, with a socket that takes no more than a few kilobytes.
+    /// The same, with a socket that takes no more than a few kilobytes. (A tiny receive window of
+    /// TCP would make it wait for acknowledgements.)
     Transport& open_narrow() {
         shrink(mine.number);
-        shrink(theirs.number, SO_RCVBUF);
         return open();
     }
     /// Fills the socket, so that the transport has to keep what is written.
