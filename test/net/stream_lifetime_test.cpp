@@ -217,6 +217,19 @@ REACTOR_LOOP_TEST(a_server_gets_the_stream_in_connection_made) {
     loop.run_until_idle();
 }
 
+REACTOR_LOOP_TEST(a_stream_given_up_before_its_connection_is_made) {
+    support::SocketPair sockets;
+    std::unique_ptr<reactor::net::detail::StreamReceiver> receiver(
+        new reactor::net::detail::StreamReceiver(loop));
+    receiver->take_stream().abort();
+    const Promise<Transport> made =
+        reactor::net::make_transport(loop, sockets.mine, std::move(receiver));
+    sockets.mine = -1;
+    loop.run_until_idle();
+    BOOST_TEST(made.result().is_closing());
+    BOOST_TEST(made.result().native_handle() == -1);
+}
+
 REACTOR_LOOP_TEST(a_connection_given_to_another_protocol_is_none_of_the_streams) {
     int warnings = 0;
     loop.set_log([&](reactor::LogLevel, const std::string&) { ++warnings; });
