@@ -39,6 +39,24 @@ REACTOR_LOOP_TEST(an_answer_follows_the_end_of_the_request) {
     BOOST_CHECK_THROW(ends.stream.write("more"), StateError);
 }
 
+REACTOR_LOOP_TEST(a_large_answer_follows_the_end_of_the_request_whole) {
+    StreamPair ends(loop);
+    ends.feed_end();
+    Random random(7);
+    std::string answer(8 << 20, '\0');
+    for (char& byte : answer) byte = static_cast<char>(random.below(256));
+    ends.stream.write(answer);
+    ends.stream.write_eof();
+    const Promise<void> closed = ends.stream.close();
+    std::string got;
+    while (!closed.done()) {
+        got += ends.sent();
+        loop.run_iterations(1);
+    }
+    got += ends.sent();
+    BOOST_TEST((got == answer));
+}
+
 REACTOR_LOOP_TEST(S_16_drain_is_done_at_once_unless_the_transport_is_paused) {
     StreamPair ends(loop);
     BOOST_TEST(outcome(ends.stream.drain()) == "done");
