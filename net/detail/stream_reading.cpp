@@ -14,7 +14,7 @@ using Outcome = StreamRequest::Answer::Outcome;
 
 void StreamRead::abandon() noexcept { owner->forget(*this); }
 
-Promise<std::string> StreamState::read(StreamRequest request, const Deadline& deadline,
+Promise<std::string> StreamState::read(StreamRequest&& request, const Deadline& deadline,
                                        const Here& here) {
     core.check(request.call);
     if (reading_) {

@@ -43,7 +43,7 @@ public:
 
     // ---- of the Stream ----
 
-    Promise<std::string> read(StreamRequest request, const Deadline& deadline, const Here& here);
+    Promise<std::string> read(StreamRequest&& request, const Deadline& deadline, const Here& here);
     Promise<void> drain(const Deadline& deadline, const Here& here);
     Promise<void> close(const Here& here);
     void abort() noexcept;
