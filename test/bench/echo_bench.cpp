@@ -2,7 +2,8 @@
 //
 // An echo server on the loopback and messages of 64 bytes: the CPU time of the server for one round
 // trip. Ours is a chain of promises on net::Socket; "echo-protocol" is a Protocol on a Transport,
-// "echo-watch" the bare add_reader() with recv() and send(). The limit is a loop around epoll_wait(), written by hand.
+// "echo-watch" the bare add_reader() with recv() and send(). The limit is a loop around
+// epoll_wait(), written by hand.
 #include <net/listener.hpp>
 #include <net/protocol.hpp>
 #include <net/socket.hpp>
