@@ -33,7 +33,8 @@ Transport::~Transport() {
 
 TransportState& Transport::state(const char* call) const {
     if (!state_) {
-        throw StateError(std::string(call) + ": the Transport is empty: make_transport() makes one");
+        throw StateError(std::string(call) +
+                         ": the Transport is empty: make_transport() makes one");
     }
     state_->core.check_thread(call);
     return *state_;

@@ -53,10 +53,10 @@ struct WriteLimits {
 /// to it without ever blocking. asyncio: Transport.
 ///
 /// A counted reference, plain: copies are cheap and stay on the loop's thread. The connection lives
-/// by itself, whether or not anybody holds a reference, until it is lost; a lost one keeps the names
-/// it had. Empty when default-constructed or moved from: what is noexcept answers false, zero, -1 or
-/// null then, and everything else throws StateError. Any callback may close it, drop it, or destroy
-/// its holders.
+/// by itself, whether or not anybody holds a reference, until it is lost; a lost one keeps the
+/// names it had. Empty when default-constructed or moved from: what is noexcept answers false,
+/// zero, -1 or null then, and everything else throws StateError. Any callback may close it, drop
+/// it, or destroy its holders.
 ///
 ///     open ──close(), false from eof_received()──> closing: what was written still goes out ──┐
 ///       └──abort(), an error, a time limit────────────────────────────────────────────────────┴─>

@@ -54,9 +54,9 @@ void Lingering::watch(int descriptor) {
     Descriptor& one = descriptors_[descriptor];
     const TimePoint now = loop_.time();
     one.end = deadline_after(now, longest_time);
-    one.limit = loop_.call_at(Options().label("net::Transport: end of lingering"),
-                              deadline_after(now, longest_silence), &Lingering::close, this,
-                              descriptor);
+    one.limit =
+        loop_.call_at(Options().label("net::Transport: end of lingering"),
+                      deadline_after(now, longest_silence), &Lingering::close, this, descriptor);
     one.watch = loop_.add_reader(Options().owned_descriptor().label("net::Transport lingers"),
                                  descriptor, &Lingering::readable, this, descriptor);
 }

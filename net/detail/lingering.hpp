@@ -32,7 +32,7 @@ private:
     struct Descriptor {
         Handle watch;
         TimerHandle limit;
-        TimePoint end;              // at the latest
+        TimePoint end;  // at the latest
         std::size_t discarded = 0;
     };
 

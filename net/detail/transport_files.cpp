@@ -109,8 +109,7 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
 
 /// One call. Of an operation that is done afterwards the file could not be read.
 TransportState::Progress TransportState::advance(FileOperation& file) {
-    const ::ssize_t took =
-        file.by_copy ? copy_part(file) : send_part(descriptor_, file);
+    const ::ssize_t took = file.by_copy ? copy_part(file) : send_part(descriptor_, file);
     const int code = took < 0 ? errno : 0;
     if (took > 0) {
         const std::uint64_t size = static_cast<std::uint64_t>(took);

@@ -42,9 +42,8 @@ void TransportState::read() {
         const std::size_t size = static_cast<std::size_t>(got);
         looking.buffer.keep(size);
         if (timed_) touch(&TimeLimits::input);
-        call("data_received", Weight::vital, [bytes, size](Protocol& protocol) {
-            protocol.data_received(ByteView(bytes, size));
-        });
+        call("data_received", Weight::vital,
+             [bytes, size](Protocol& protocol) { protocol.data_received(ByteView(bytes, size)); });
     } else if (got == 0) {
         received_end();
     } else if (!would_block(errno)) {

@@ -31,8 +31,8 @@ namespace detail {
 ///
 /// It has one node, made at the beginning and kept: as the reader of the descriptor while reading,
 /// and put into the ready queue by hand for connection_made() and connection_lost(). So ending a
-/// connection needs no memory and cannot fail. Its life is in transport_state.cpp; reading, writing
-/// and files have sources of their own.
+/// connection needs no memory and cannot fail. Its life is in transport_state.cpp; what goes to the
+/// protocol, reading, writing, files and time limits have sources of their own.
 class TransportState {
 public:
     /// Takes over a non-blocking descriptor, for begin(). With one reference, the caller's. If it
@@ -203,15 +203,15 @@ private:
     std::uint32_t references_ = 1;
     int descriptor_;
 
-    bool buffered_ : 1;      // protocol_ is a BufferedProtocol
+    bool buffered_ : 1;  // protocol_ is a BufferedProtocol
     bool look_first_ : 1;
-    bool started_ : 1;       // connection_made() was called,
-    bool begun_ : 1;         // and reading may be watched for
-    bool watching_ : 1;      // node_ is registered as a reader
-    bool again_ : 1;         // node_ is to be queued once more when its turn in this batch has come
-    bool inside_ : 1;        // a method of the protocol
+    bool started_ : 1;   // connection_made() was called,
+    bool begun_ : 1;     // and reading may be watched for
+    bool watching_ : 1;  // node_ is registered as a reader
+    bool again_ : 1;     // node_ is to be queued once more when its turn in this batch has come
+    bool inside_ : 1;    // a method of the protocol
     bool read_paused_ : 1;
-    bool eof_ : 1;           // of the peer
+    bool eof_ : 1;  // of the peer
     bool closing_ : 1;
     bool ending_ : 1;        // connection_lost() is next
     bool flushed_late_ : 1;  // what was unsent at close() had to wait
@@ -221,9 +221,9 @@ private:
     bool wrote_ : 1;
     bool eof_written_ : 1;
     bool write_paused_ : 1;
-    bool told_paused_ : 1;   // what the protocol knows of that
+    bool told_paused_ : 1;  // what the protocol knows of that
     bool flow_queued_ : 1;
-    bool timed_ : 1;         // there is a time limit
+    bool timed_ : 1;  // there is a time limit
     std::uint8_t dropped_writes_ = 0;
 };
 

@@ -73,8 +73,8 @@ void TransportState::time_out() {
     }
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%g", std::chrono::duration<double>(length).count());
-    lose(std::make_exception_ptr(TimeoutError("connection to " + remote().str() + ": " + what +
-                                              " for " + seconds + " s")));
+    lose(std::make_exception_ptr(
+        TimeoutError("connection to " + remote().str() + ": " + what + " for " + seconds + " s")));
 }
 
 }  // namespace detail

@@ -37,8 +37,8 @@ public:
     void add(const char* call, int fd, Node* node, bool owned);
     /// Cancels the node of that kind; whether there was one.
     bool remove(int fd, NodeKind kind) noexcept;
-    /// A node was cancelled, or its owner pauses: takes it out if it is still the registered one. An
-    /// interest that is not to come back, `for_good`, does not linger.
+    /// A node was cancelled, or its owner pauses: takes it out if it is still the registered one.
+    /// An interest that is not to come back, `for_good`, does not linger.
     void forget(Node& node, bool for_good = false) noexcept;
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
     bool forget_all(int fd) noexcept;

@@ -42,8 +42,8 @@ private:
 };
 
 void open(Connection& c, std::size_t size) {
-    c.loop.run_until_complete(make_transport(
-        c.loop, c.mine.number, std::unique_ptr<Protocol>(new Into(c.course, size))));
+    c.loop.run_until_complete(
+        make_transport(c.loop, c.mine.number, std::unique_ptr<Protocol>(new Into(c.course, size))));
     c.number = c.mine.release();
 }
 

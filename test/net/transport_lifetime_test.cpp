@@ -81,8 +81,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_loop_that_closes_takes_its_connections_along, On
             Course& course;
             Course& other;
         };
-        loop.run_until_complete(make_transport(
-            loop, e.mine, std::unique_ptr<Protocol>(new Asks(silent, open))));
+        loop.run_until_complete(
+            make_transport(loop, e.mine, std::unique_ptr<Protocol>(new Asks(silent, open))));
         e.mine = -1;
         never = make_transport(loop, d.mine, told(unmade));
         d.mine = -1;
@@ -159,8 +159,7 @@ BOOST_AUTO_TEST_CASE(a_descriptor_that_is_somebody_elses_by_now_is_left_alone) {
     BOOST_REQUIRE(::dup2(other.number, c.number) == c.number);
     transport.write("x");  // waits for room, of which epoll knows nothing
     fixture.loop.run_iterations(1);
-    fixture.expect_report("Descriptor " + std::to_string(c.number) +
-                          " cannot be watched any more");
+    fixture.expect_report("Descriptor " + std::to_string(c.number) + " cannot be watched any more");
     c.run_until_lost();
     BOOST_TEST(c.course.code() == EBADF);
     BOOST_TEST(is_open(c.number));
@@ -240,6 +239,26 @@ REACTOR_LOOP_TEST(a_transport_that_looks_first_reads_before_it_watches) {
     c.run_until_lost();
 }
 
+// As a server that stops between an accept and the next iteration does.
+REACTOR_LOOP_TEST(closed_before_connection_made_it_is_made_and_lost) {
+    for (const bool abort : {false, true}) {
+        Connection c(loop);
+        put(c.theirs.number, "not read");
+        ::fcntl(c.mine.number, F_SETFL, O_NONBLOCK);
+        c.number = c.mine.release();
+        const Transport transport = reactor::net::detail::TransportAccess::make(
+            loop, c.number, Endpoint(), told(c.course), true);
+        if (abort) {
+            transport.abort();
+        } else {
+            transport.close();
+        }
+        loop.run_iterations(3);
+        BOOST_TEST(c.course.calls == "made lost");
+        BOOST_TEST(!is_open(c.number));
+    }
+}
+
 // What data_received() looks at is not what a Socket reads into meanwhile.
 REACTOR_LOOP_TEST(a_socket_read_inside_data_received_leaves_the_bytes_alone) {
     struct Reads : Protocol {
@@ -257,8 +276,8 @@ REACTOR_LOOP_TEST(a_socket_read_inside_data_received_leaves_the_bytes_alone) {
     b.mine = -1;
     b.send("BBBB");
     auto* const protocol = new Reads(socket);
-    const Transport transport = loop.run_until_complete(
-        make_transport(loop, a.mine, std::unique_ptr<Protocol>(protocol)));
+    const Transport transport =
+        loop.run_until_complete(make_transport(loop, a.mine, std::unique_ptr<Protocol>(protocol)));
     a.mine = -1;
     a.send("aaaa");
     loop.run_iterations(1);

@@ -177,8 +177,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_closes_takes_lingering_descriptors_along) {
         TestLoop loop;
         TcpPair ends;
         Course course;
-        const Transport transport = loop.run_until_complete(
-            make_transport(loop, ends.mine.release(), told(course)));
+        const Transport transport =
+            loop.run_until_complete(make_transport(loop, ends.mine.release(), told(course)));
         transport.write("answer");
         transport.close_unread();
         loop.run_iterations(1);

@@ -20,10 +20,10 @@ namespace {
 struct Sends {
     int descriptor = -1;
     long calls = 0;
-    int interrupted = 0;            // so many fail with EINTR
-    int fails = 0;                  // all of them with this, unless 0
+    int interrupted = 0;                 // so many fail with EINTR
+    int fails = 0;                       // all of them with this, unless 0
     std::size_t most = ~std::size_t(0);  // so much is taken at once
-    bool full_next = false;         // after a short one: EAGAIN
+    bool full_next = false;              // after a short one: EAGAIN
 } sends;
 
 /// Negative: to fail with errno; else how much may be taken.
