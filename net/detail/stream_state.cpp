@@ -154,15 +154,15 @@ Promise<void> StreamState::drain(const Deadline& deadline, const Here& here) {
     } else if (!transport.write_paused()) {
         wait->set();
     } else {
-        const TimePoint when = deadline.at(*core.loop);
-        if (when != never()) {
-            wait->limit = core.loop->call_at(when, &StreamState::wait_late, this, &*wait);
-        }
         // pause_writing() is on its way, and does not come if the transport wants more by then; nor
         // does resume_writing().
         if (!told_paused_ && !drains_.first()) {
             drain_check_.cancel();
             drain_check_ = core.loop->call_soon(&StreamState::settle_drains, this);
+        }
+        const TimePoint when = deadline.at(*core.loop);
+        if (when != never()) {
+            wait->limit = core.loop->call_at(when, &StreamState::wait_late, this, &*wait);
         }
         drains_.add(*wait);
     }
