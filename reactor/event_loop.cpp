@@ -150,28 +150,32 @@ bool Poster::put(Callback callback) const {
 
 void EventLoop::add_watch(const char* call, int fd, detail::Node* node, const Options* options) {
     detail::LoopState& loop = state();
+    loop.watches.require_free(call, fd);
     loop.watches.add(call, fd, node, options);
     if (loop.measured) loop.observers.tell(&detail::Observer::registered, *node);
 }
 
 bool EventLoop::remove_reader(int fd) {
     core_->check_thread("remove_reader");
+    state().watches.require_free("remove_reader", fd);
     return state().watches.remove(fd, detail::NodeKind::reader);
 }
 
 bool EventLoop::remove_writer(int fd) {
     core_->check_thread("remove_writer");
+    state().watches.require_free("remove_writer", fd);
     return state().watches.remove(fd, detail::NodeKind::writer);
 }
 
 bool EventLoop::remove_urgent_reader(int fd) {
     core_->check_thread("remove_urgent_reader");
+    state().watches.require_free("remove_urgent_reader", fd);
     return state().watches.remove(fd, detail::NodeKind::urgent);
 }
 
 bool EventLoop::forget_descriptor(int fd) noexcept {
     core_->require_thread("forget_descriptor");
-    return state().watches.forget_all(fd);
+    return !state().watches.reserved(fd) && state().watches.forget_all(fd);
 }
 
 void EventLoop::refuse_period() {

@@ -195,7 +195,8 @@ public:
     /// once per iteration, reader before writer. Replaces the reader that was there. The descriptor
     /// stays the caller's, who removes it here before closing it. What can always be read (a
     /// regular file) is always ready. Throws std::system_error for a descriptor that is not open or
-    /// cannot be watched, std::invalid_argument for a negative one.
+    /// cannot be watched, std::invalid_argument for a negative one, and, as remove_reader() and its
+    /// kin do, StateError for one that belongs to a transport of this loop.
     template <class F, class... A, class = detail::NotOptions<F>>
     Handle add_reader(int fd, F&& f, A&&... arguments) {
         return watch<detail::BindMany<F, A...>>("add_reader", nullptr, detail::NodeKind::reader, fd,
@@ -230,12 +231,14 @@ public:
     }
 
     /// Whether there was one. The callback does not run again, also if it is in the batch that runs
-    /// now. Never throws but for the wrong thread; false on a closed loop.
+    /// now. Never throws but for the wrong thread and a transport's descriptor; false on a closed
+    /// loop.
     bool remove_reader(int fd);
     bool remove_writer(int fd);
     bool remove_urgent_reader(int fd);
     /// Removes every watch of `fd` and takes it out of the selector at once: what the owner of an
-    /// `owned_descriptor` calls before closing it. Whether there was any watch.
+    /// `owned_descriptor` calls before closing it. Whether there was any watch. A transport's
+    /// descriptor is left alone.
     bool forget_descriptor(int fd) noexcept;
 
     // ---- promises, tasks, threads, signals (defined in the headers of those names) ----

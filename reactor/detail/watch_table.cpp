@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <reactor/detail/watch_table.hpp>
+#include <reactor/error.hpp>
 #include <reactor/handle.hpp>
 #include <reactor/report.hpp>
 
@@ -168,13 +169,28 @@ bool WatchTable::remove(int fd, NodeKind kind) noexcept {
     return node && LoopCore::cancel(node);
 }
 
-void WatchTable::forget(Node& node) noexcept {
+void WatchTable::reserve(const char* call, int fd) {
+    if (!find(fd)) grow(call, fd);
+    find(fd)->reserved = true;
+}
+
+void WatchTable::unreserve(int fd) noexcept {
+    if (Watch* const watch = find(fd)) watch->reserved = false;
+}
+
+void WatchTable::refuse_reserved(const char* call, int fd) {
+    throw StateError(std::string(call) + ": descriptor " + std::to_string(fd) +
+                     " belongs to a transport of this loop: use its methods");
+}
+
+void WatchTable::forget(Node& node, bool for_good) noexcept {
     const int fd = static_cast<int>(node.key);
     Watch* const watch = find(fd);
     const unsigned slot = index_of(node.kind());
     if (!watch || watch->nodes[slot] != &node) return;
     watch->nodes[slot] = nullptr;
     --count_;
+    if (for_good) watch->vain = vain_limit;
     interest_lost(fd, *watch);
     core_.release(&node);  // the caller holds another one
 }

@@ -41,10 +41,23 @@ public:
     void add(const char* call, int fd, Node* node, const Options* options);
     /// Cancels the node of that kind; whether there was one.
     bool remove(int fd, NodeKind kind) noexcept;
-    /// A node was cancelled: takes it out if it is still the registered one.
-    void forget(Node& node) noexcept;
+    /// A node was cancelled, or its owner pauses: takes it out if it is still the registered one.
+    /// An interest that is not to come back, `for_good`, does not linger.
+    void forget(Node& node, bool for_good = false) noexcept;
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
     bool forget_all(int fd) noexcept;
+
+    /// From here on only its owner, who calls here, changes the watches of this descriptor: for the
+    /// loop's users require_free() throws StateError. Throws std::system_error if it is not open.
+    void reserve(const char* call, int fd);
+    void unreserve(int fd) noexcept;
+    bool reserved(int fd) const noexcept {
+        return fd >= 0 && static_cast<std::size_t>(fd) < watches_.size() &&
+               watches_[static_cast<std::size_t>(fd)].reserved;
+    }
+    void require_free(const char* call, int fd) const {
+        if (reserved(fd)) refuse_reserved(call, fd);
+    }
 
     /// Tells the selector what has changed since the last wait.
     void flush();
@@ -86,6 +99,7 @@ private:
         bool owned = false;
         bool dirty = false;       // in dirty_
         bool woke_stale = false;  // a stale event came; a second one rebuilds the selector
+        bool reserved = false;    // only its owner may change it
         unsigned char vain = 0;   // events for a lingering interest since it was wanted last
         std::uint32_t generation = 0;
 
@@ -115,6 +129,7 @@ private:
     void lost_descriptor(int fd, const char* why) noexcept;
     void rebuild() noexcept;
     void grow(const char* call, int fd);
+    [[noreturn]] static void refuse_reserved(const char* call, int fd);
 
     LoopCore& core_;
     std::unique_ptr<Selector> selector_;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 //
 // An echo server on the loopback and messages of 64 bytes: the CPU time of the server for one round
-// trip. Ours is a chain of promises on net::Socket; "echo-watch" is the bare add_reader() with
-// recv() and send(). The limit is a loop around epoll_wait(), written by hand.
+// trip. Ours is a chain of promises on net::Socket; "echo-protocol" is a Protocol on a Transport,
+// "echo-streams" a Stream, "echo-watch" the bare add_reader() with recv() and send(). The limit is
+// a loop around epoll_wait(), written by hand.
 #include <net/listener.hpp>
+#include <net/protocol.hpp>
 #include <net/socket.hpp>
+#include <net/stream.hpp>
+#include <net/transport.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
 
@@ -77,6 +81,52 @@ std::uint64_t on_sockets(std::uint64_t operations, Measurement& measured) {
     return operations;
 }
 
+// ---- on net::Stream -------------------------------------------------------------------------
+
+class StreamSession {
+public:
+    StreamSession(reactor::net::Stream stream, std::size_t& open)
+        : stream_(std::move(stream)), open_(open) {}
+
+    void turn() { stream_.read().add_done_callback(&StreamSession::answer, this); }
+
+private:
+    void answer(const Promise<std::string>& read) {
+        if (!read.result().empty()) {
+            stream_.write(read.take());
+            turn();
+        } else {
+            stream_.close().add_done_callback(&StreamSession::closed, this);
+        }
+    }
+    void closed(const Promise<void>&) {
+        if (--open_ == 0) reactor::get_running_loop().stop();
+    }
+
+    reactor::net::Stream stream_;
+    std::size_t& open_;
+};
+
+template <std::size_t connections>
+std::uint64_t on_streams(std::uint64_t operations, Measurement& measured) {
+    reactor::EventLoop loop;
+    reactor::net::Listener listener(loop, reactor::net::Endpoint("127.0.0.1", 0));
+    EchoPeer peer(program, listener.local_endpoint().port(), connections, operations);
+    std::size_t open = connections;
+    std::vector<std::unique_ptr<StreamSession>> sessions;
+    for (std::size_t i = 0; i < connections; ++i) {
+        const int descriptor = loop.run_until_complete(listener.accept()).release();
+        sessions.emplace_back(new StreamSession(
+            loop.run_until_complete(reactor::net::make_stream(loop, descriptor)), open));
+    }
+    measured([&] {
+        for (const std::unique_ptr<StreamSession>& session : sessions) session->turn();
+        loop.run_forever();
+    });
+    peer.join();
+    return operations;
+}
+
 // ---- system calls ---------------------------------------------------------------------------
 
 /// The connections of a peer, accepted without any loop.
@@ -142,6 +192,41 @@ std::uint64_t by_watches(std::uint64_t operations, Measurement& measured) {
     return operations;
 }
 
+// ---- on net::Transport ----------------------------------------------------------------------
+
+class Echo : public reactor::net::Protocol {
+public:
+    explicit Echo(std::size_t& open) : open_(open) {}
+
+private:
+    void connection_made(const reactor::net::Transport& transport) override {
+        transport_ = transport;
+    }
+    void data_received(reactor::net::ByteView bytes) override { transport_.write(bytes); }
+    void connection_lost(std::exception_ptr) override {
+        if (--open_ == 0) transport_.loop().stop();
+    }
+
+    reactor::net::Transport transport_;
+    std::size_t& open_;
+};
+
+template <std::size_t connections>
+std::uint64_t by_protocols(std::uint64_t operations, Measurement& measured) {
+    RawServer server(connections, operations);
+    reactor::EventLoop loop;
+    std::size_t open = connections;
+    measured([&] {
+        for (const int fd : server.sockets) {
+            std::unique_ptr<reactor::net::Protocol> echo(new Echo(open));
+            make_transport(loop, fd, std::move(echo));
+        }
+        loop.run_forever();
+    });
+    server.join();
+    return operations;
+}
+
 template <std::size_t connections>
 std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
     RawServer server(connections, operations);
@@ -188,6 +273,10 @@ int main(int argc, char** argv) {
         {
             {"echo-1", "limit", 50000, 3000, on_sockets<1>, limit<1>},
             {"echo-64", "limit", 100000, 3000, on_sockets<64>, limit<64>},
+            {"echo-streams-1", "limit", 50000, 3000, on_streams<1>, limit<1>},
+            {"echo-streams-64", "limit", 100000, 3000, on_streams<64>, limit<64>},
+            {"echo-protocol-1", "limit", 50000, 3000, by_protocols<1>, limit<1>},
+            {"echo-protocol-64", "limit", 100000, 3000, by_protocols<64>, limit<64>},
             {"echo-watch-1", "limit", 50000, 3000, by_watches<1>, limit<1>},
             {"echo-watch-64", "limit", 100000, 3000, by_watches<64>, limit<64>},
         },

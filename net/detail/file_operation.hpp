@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_FILE_OPERATION_HPP
+#define REACTOR_NET_DETAIL_FILE_OPERATION_HPP
+
+#include <reactor/detail/value_state.hpp>
+
+#include <cstdint>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+class TransportState;
+
+/// The promise of send_file(). While it waits in a transport's queue the queue owns a reference;
+/// cancelled, it takes itself out.
+struct FileOperation final
+    : reactor::detail::Pooled<FileOperation, reactor::detail::OperationState<std::uint64_t>> {
+    using Pooled::Pooled;
+    void abandon() noexcept override;
+
+    TransportState* owner = nullptr;
+    int file = -1;
+    std::uint64_t offset = 0;
+    std::uint64_t left = 0;
+    std::uint64_t sent = 0;
+    bool by_copy = false;  // the system cannot send this kind of file by itself
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif

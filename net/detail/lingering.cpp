@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/lingering.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+namespace {
+
+// nginx's defaults, which have stood the test of the net (lingering_timeout, lingering_time).
+constexpr Duration longest_silence = std::chrono::seconds(5);
+constexpr Duration longest_time = std::chrono::seconds(30);
+// An upload that was refused and comes all the same: beyond, a reset is what it asks for.
+constexpr std::size_t most_bytes = 64 * 1024 * 1024;
+// What a flood of such clients may hold of the process's descriptors.
+constexpr std::size_t most_descriptors = 1024;
+
+constexpr std::size_t read_size = 64 * 1024;
+
+}  // namespace
+
+Lingering::Lingering(EventLoop& loop) : loop_(loop), rubbish_(new char[read_size]) {}
+
+Lingering::~Lingering() {
+    // The loop is closing: nothing is watched any more.
+    for (const auto& one : descriptors_) ::close(one.first);
+}
+
+void Lingering::take(int descriptor) noexcept {
+    if (descriptors_.size() < most_descriptors && ::shutdown(descriptor, SHUT_WR) == 0) {
+        try {
+            watch(descriptor);
+            return;
+        } catch (...) {
+            // No memory, or no room in the selector: closed at once, as most programs do.
+            const auto found = descriptors_.find(descriptor);
+            if (found != descriptors_.end()) {
+                close(descriptor);
+                return;
+            }
+        }
+    }
+    ::close(descriptor);
+}
+
+void Lingering::watch(int descriptor) {
+    Descriptor& one = descriptors_[descriptor];
+    const TimePoint now = loop_.time();
+    one.end = deadline_after(now, longest_time);
+    one.limit =
+        loop_.call_at(Options().label("net::Transport: end of lingering"),
+                      deadline_after(now, longest_silence), &Lingering::close, this, descriptor);
+    one.watch = loop_.add_reader(Options().owned_descriptor().label("net::Transport lingers"),
+                                 descriptor, &Lingering::readable, this, descriptor);
+}
+
+void Lingering::readable(int descriptor) {
+    const auto found = descriptors_.find(descriptor);
+    if (found == descriptors_.end()) return;
+    Descriptor& one = found->second;
+    const ::ssize_t got = ::recv(descriptor, rubbish_.get(), read_size, 0);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (got > 0) one.discarded += static_cast<std::size_t>(got);
+    if (got <= 0 || one.discarded > most_bytes) {
+        close(descriptor);
+        return;
+    }
+    one.limit.reschedule(std::min(one.end, deadline_after(loop_.time(), longest_silence)));
+}
+
+void Lingering::close(int descriptor) noexcept {
+    const auto found = descriptors_.find(descriptor);
+    if (found == descriptors_.end()) return;
+    found->second.watch.cancel();
+    found->second.limit.cancel();
+    descriptors_.erase(found);
+    loop_.forget_descriptor(descriptor);
+    ::close(descriptor);
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_LINGERING_HPP
+#define REACTOR_NET_DETAIL_LINGERING_HPP
+
+#include <reactor/clock.hpp>
+#include <reactor/event_loop.hpp>
+#include <reactor/handle.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+/// Descriptors of connections that are over for the program, while the peer still sends: closed
+/// with bytes unread, the system would reset the connection, and the peer lose what it has not read
+/// yet. So their sending half is ended, and what comes is thrown away until the peer ends its half.
+/// A service of the loop, which owns them.
+class Lingering {
+public:
+    explicit Lingering(EventLoop& loop);
+    ~Lingering();
+    Lingering(const Lingering&) = delete;
+    Lingering& operator=(const Lingering&) = delete;
+
+    /// Takes the descriptor over, which nobody watches.
+    void take(int descriptor) noexcept;
+
+private:
+    struct Descriptor {
+        Handle watch;
+        TimerHandle limit;
+        TimePoint end;  // at the latest
+        std::size_t discarded = 0;
+    };
+
+    void watch(int descriptor);
+    void readable(int descriptor);
+    void close(int descriptor) noexcept;
+
+    EventLoop& loop_;
+    std::unique_ptr<char[]> rubbish_;
+    std::unordered_map<int, Descriptor> descriptors_;
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif

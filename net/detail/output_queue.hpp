@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_OUTPUT_QUEUE_HPP
+#define REACTOR_NET_DETAIL_OUTPUT_QUEUE_HPP
+
+#include <net/byte_view.hpp>
+#include <net/detail/file_operation.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+struct iovec;
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+/// What a transport could not send yet, in order: pieces of bytes, and files among them. Owned by
+/// its transport. Small pieces are put together, large strings are kept as they were moved in.
+class OutputQueue {
+public:
+    OutputQueue() = default;
+    OutputQueue(const OutputQueue&) = delete;
+    OutputQueue& operator=(const OutputQueue&) = delete;
+    ~OutputQueue();
+
+    void append(ByteView bytes);
+    /// The first `sent` bytes are out already.
+    void append(std::string&& bytes, std::size_t sent);
+    /// Takes a reference of its own.
+    void append(FileOperation& file);
+
+    bool empty() const noexcept { return first_ == chunks_.size(); }
+    /// Files are not counted.
+    std::size_t bytes() const noexcept { return bytes_; }
+
+    /// Null unless a file is next.
+    FileOperation* file() const noexcept { return empty() ? nullptr : chunks_[first_].file; }
+    /// Describes the bytes up to the next file in at most `most` pieces; how many there are.
+    std::size_t gather(::iovec* pieces, std::size_t most) const noexcept;
+    /// So many of them are out.
+    void consume(std::size_t count) noexcept;
+    /// Takes a file out, wherever it is; the reference is the caller's.
+    reactor::detail::StateOwner<FileOperation> take(FileOperation& file) noexcept;
+    /// Any one of the files, null if there is none.
+    FileOperation* any_file() const noexcept;
+
+private:
+    struct Chunk {
+        std::string bytes;
+        std::size_t sent = 0;
+        FileOperation* file = nullptr;
+    };
+
+    Chunk* joinable(std::size_t size) noexcept;
+    Chunk& add();
+    void pop() noexcept;
+
+    std::vector<Chunk> chunks_;
+    std::size_t first_ = 0;  // those before are done
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/stream_state.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+using reactor::detail::PromiseAccess;
+using reactor::detail::StateOwner;
+using Outcome = StreamRequest::Answer::Outcome;
+
+void StreamRead::abandon() noexcept { owner->forget(*this); }
+
+Promise<std::string> StreamState::read(StreamRequest&& request, const Deadline& deadline,
+                                       const Here& here) {
+    core.check(request.call);
+    if (reading_) {
+        throw StateError(std::string(request.call) + ": another read of this stream is pending");
+    }
+    const StreamRequest::Answer answer = request.judge(buffer_.view(), eof_, limit_);
+    if (answer.outcome != Outcome::wait || reading_failed()) {
+        auto* const done =
+            reactor::detail::make_state<reactor::detail::PlainState<std::string>>(core, here);
+        const Promise<std::string> promise = PromiseAccess::adopt<Promise<std::string>>(done);
+        finish(*done, request, answer);
+        adjust_flow();
+        return promise;
+    }
+    const StateOwner<StreamRead> read(
+        reactor::detail::make_state<StreamRead>(core, here, this, std::move(request)));
+    const TimePoint when = deadline.at(*core.loop);
+    if (when != never()) read->limit = core.loop->call_at(when, &StreamState::read_late, this);
+    read->keep();
+    reading_ = &*read;
+    adjust_flow();
+    return PromiseAccess::share<Promise<std::string>>(&*read);
+}
+
+void StreamState::finish(ReadValue& read, const StreamRequest& request,
+                         const StreamRequest::Answer& answer) {
+    switch (answer.outcome) {
+        case Outcome::take:
+            read.set(buffer_.take(answer.size));
+            break;
+        case Outcome::incomplete:
+            read.fail(std::make_exception_ptr(
+                IncompleteReadError(buffer_.take(buffer_.size()), request.count)));
+            break;
+        case Outcome::overrun:
+            read.fail(std::make_exception_ptr(LimitOverrunError(
+                std::string(request.call) + " from " + transport.remote_endpoint().str() +
+                    (request.kind == StreamRequest::Kind::all
+                         ? ": more than " + std::to_string(request.count) + " bytes"
+                         : ": no separator within " + std::to_string(limit_) + " bytes"),
+                answer.size)));
+            buffer_.drop(answer.drop);
+            break;
+        case Outcome::wait:
+            read.fail(error_);
+            break;
+    }
+}
+
+void StreamState::received(ByteView bytes) {
+    if (reading_ && buffer_.empty()) {
+        // From the transport's buffer into the result, without a stop in ours.
+        const StreamRequest::Answer answer = reading_->request.judge(bytes, false, limit_);
+        if (answer.outcome == Outcome::take) {
+            reading_->set(bytes.data(), answer.size);
+            take_read();
+            bytes = bytes.from(answer.size);
+        }
+    }
+    if (!bytes.empty()) buffer_.keep(bytes);
+    settle_reading();
+}
+
+/// Looks whether the pending read can end now.
+void StreamState::settle_reading() {
+    if (reading_) {
+        const StreamRequest::Answer answer = reading_->request.judge(buffer_.view(), eof_, limit_);
+        if (answer.outcome != Outcome::wait || reading_failed()) {
+            const StateOwner<StreamRead> read = take_read();
+            finish(*read, read->request, answer);
+            adjust_flow();
+            return;
+        }
+    }
+    adjust_flow();
+}
+
+/// Reads that wait want the bytes, however many are kept.
+void StreamState::adjust_flow() {
+    if (eof_ || lost_ || !transport) return;
+    const std::size_t kept = buffer_.size();
+    if (paused_) {
+        if (!reading_ && kept > limit_) return;
+        paused_ = false;
+        transport.resume_reading();
+    } else if (!reading_ && kept > limit_ && kept - limit_ > limit_) {
+        paused_ = true;
+        transport.pause_reading();
+    }
+}
+
+void StreamState::set_limit(std::size_t limit) {
+    core.check("set_limit");
+    if (limit == 0) throw std::invalid_argument("set_limit: no line would fit into 0 bytes");
+    limit_ = limit;
+    settle_reading();
+}
+
+void StreamState::read_late() {
+    const StateOwner<StreamRead> read = take_read();
+    read->fail(late(std::string(read->request.call) + " from"));
+    adjust_flow();
+}
+
+StateOwner<StreamRead> StreamState::take_read() noexcept {
+    StateOwner<StreamRead> read(reading_);
+    reading_ = nullptr;
+    read->limit.cancel();
+    return read;
+}
+
+void StreamState::forget(StreamRead&) noexcept {
+    const StateOwner<StreamRead> read = take_read();
+    if (core.closed.load(std::memory_order_relaxed)) return;
+    try {
+        adjust_flow();
+    } catch (...) {  // it can only pause: too much is kept then
+    }
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

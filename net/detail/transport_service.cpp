@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/transport_service.hpp>
+#include <net/detail/transport_state.hpp>
+#include <reactor/detail/loop_state.hpp>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+constexpr std::size_t ReadBuffer::size;
+
+TransportService::TransportService(EventLoop& loop)
+    : watches(static_cast<reactor::detail::LoopState&>(loop.core()).watches) {}
+
+TransportService::~TransportService() {
+    // Protocols that are destroyed here may ask transports for anything, but make none: the loop is
+    // closed.
+    for (std::size_t i = 0; i < transports_.size(); ++i) {
+        if (transports_[i]) transports_[i]->loop_closed();
+    }
+}
+
+void TransportService::add(int descriptor, TransportState& transport) {
+    const auto index = static_cast<std::size_t>(descriptor);
+    if (index >= transports_.size()) transports_.resize(index + 1 + index / 2);
+    transports_[index] = &transport;
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

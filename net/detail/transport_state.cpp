@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/transport_state.hpp>
+
+#include <net/detail/lingering.hpp>
+#include <reactor/detail/loop_state.hpp>
+
+#include <cerrno>
+#include <new>
+#include <system_error>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+using reactor::detail::LoopCore;
+using reactor::detail::LoopState;
+using reactor::detail::NodeFlag;
+using reactor::detail::NodeKind;
+using reactor::detail::Stored;
+
+// ---- made, and gone -------------------------------------------------------------------------
+
+TransportState::TransportState(EventLoop& loop, int descriptor, const Endpoint& remote,
+                               std::unique_ptr<Protocol> protocol, bool look_first)
+    : core(loop.core()),
+      service_(&loop.service<TransportService>()),
+      remote_(remote),
+      descriptor_(descriptor),
+      buffered_(false),
+      look_first_(look_first),
+      started_(false),
+      begun_(false),
+      watching_(false),
+      again_(false),
+      inside_(false),
+      read_paused_(false),
+      eof_(false),
+      closing_(false),
+      ending_(false),
+      flushed_late_(false),
+      unread_(false),
+      reset_(false),
+      foreign_(false),
+      wrote_(false),
+      eof_written_(false),
+      write_paused_(false),
+      told_paused_(false),
+      flow_queued_(false),
+      timed_(false) {
+    adopt(std::move(protocol));
+    core.retain();
+}
+
+TransportState::~TransportState() { drop_node(node_); }
+
+void TransportState::destroy() noexcept {
+    core.require_thread("a Transport's destructor");
+    LoopCore& loop_core = core;
+    this->~TransportState();
+    loop_core.pool.put(this, sizeof(TransportState));
+    loop_core.forget();
+}
+
+TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endpoint& remote,
+                                     std::unique_ptr<Protocol> protocol, bool look_first) {
+    LoopState& core = static_cast<LoopState&>(loop.core());
+    core.check("make_transport");
+    TransportService& service = loop.service<TransportService>();
+    if (service.find(descriptor)) {
+        throw StateError("make_transport: descriptor " + std::to_string(descriptor) +
+                         " belongs to a transport of this loop already");
+    }
+    // One queue: what was posted before this runs before connection_made().
+    if (!core.running.load(std::memory_order_relaxed) && core.has_posts()) core.take_posts();
+
+    struct Unfinished {
+        LoopCore& core;
+        void* memory;
+        TransportState* made;
+        ~Unfinished() {
+            if (made) {
+                made->release();
+            } else if (memory) {
+                core.pool.put(memory, sizeof(TransportState));
+            }
+        }
+    } unfinished{core, core.pool.get(sizeof(TransportState)), nullptr};
+    TransportState* const state = ::new (unfinished.memory)
+        TransportState(loop, descriptor, remote, std::move(protocol), look_first);
+    unfinished.made = state;
+    state->node_ = state->make_node(NodeKind::reader, "net::Transport", &TransportState::event);
+    service.add(descriptor, *state);
+    try {
+        service.watches.reserve("make_transport", descriptor);
+    } catch (...) {
+        service.remove(descriptor);
+        throw;
+    }
+    unfinished.made = nullptr;
+    unfinished.memory = nullptr;
+    state->add_reference();  // the connection's own
+    return state;
+}
+
+Transport TransportAccess::make(EventLoop& loop, int descriptor, const Endpoint& remote,
+                                std::unique_ptr<Protocol> protocol, bool look_first) {
+    TransportState* const state =
+        TransportState::make(loop, descriptor, remote, std::move(protocol), look_first);
+    const Transport transport = share(state);
+    state->release();
+    state->begin();
+    return transport;
+}
+
+reactor::detail::Node* TransportState::make_node(NodeKind kind, const char* label,
+                                                 void (TransportState::*method)()) {
+    Node* const node = core.fill<Event>(core.take(kind), *this, method);
+    const Options options = Options().label(label);
+    core.set_context(node, &options);
+    node->set(NodeFlag::repeating);
+    return node;
+}
+
+void TransportState::drop_node(Node*& node) noexcept {
+    Node* const gone = node;
+    node = nullptr;
+    if (!gone) return;
+    if (gone->ops) Stored<Event>::get(gone->storage).state = nullptr;
+    LoopCore::cancel(gone);
+    core.release(gone);
+}
+
+/// Puts the node into the next batch.
+void TransportState::queue() noexcept {
+    if (!node_ || core.closed.load(std::memory_order_relaxed)) return;
+    if (node_->is(NodeFlag::queued)) {
+        again_ = true;
+        return;
+    }
+    node_->set(NodeFlag::queued);
+    node_->add_reference();
+    core.push(node_);
+}
+
+TransportState::Extras& TransportState::extras() {
+    if (!extras_) extras_.reset(new Extras);
+    return *extras_;
+}
+
+// ---- from connection_made() to connection_lost() --------------------------------------------
+
+void TransportState::event() {
+    const Keep keep(*this);
+    if (!started_) {
+        start();
+    } else if (again_) {
+        again_ = false;
+        queue();
+    } else if (ending_) {
+        finish();
+    } else {
+        read();
+    }
+}
+
+void TransportState::start() {
+    struct Begin {
+        TransportState& state;
+        ~Begin() {
+            // Also when a LoopExit leaves: the loop may run again.
+            state.begun_ = true;
+            state.update_reading();
+            if (state.again_) {  // it was closed before it began
+                state.again_ = false;
+                state.queue();
+            }
+        }
+    } const begin{*this};
+    started_ = true;
+    call("connection_made", Weight::vital,
+         [this](Protocol& protocol) { protocol.connection_made(TransportAccess::share(this)); });
+    if (look_first_) read();
+}
+
+void TransportState::close(bool unread) noexcept {
+    unread_ = unread_ || unread;
+    if (closing_) return;
+    closing_ = true;
+    update_reading();
+    if (output_) {
+        flushed_late_ = true;
+    } else {
+        end_soon();
+    }
+}
+
+void TransportState::abort() noexcept {
+    if (ending_) return;
+    reset_ = true;
+    lose(nullptr);
+}
+
+void TransportState::end_soon() noexcept {
+    ending_ = true;
+    if (service_) service_->watches.unreserve(descriptor_);
+    if (extras_) extras_->timer.cancel();
+    queue();
+}
+
+void TransportState::lose(std::exception_ptr error) noexcept {
+    if (ending_ || core.closed.load(std::memory_order_relaxed)) return;
+    const Keep keep(*this);
+    closing_ = true;
+    error_ = std::move(error);
+    update_reading();
+    const std::unique_ptr<Output> unsent = take_output();
+    if (unsent) reset_ = true;
+    end_soon();
+    // Last: a promise that nobody holds may be reported, and the handler do anything.
+    if (unsent) end_files(*unsent);
+}
+
+void TransportState::lose_by_system(const char* step, int code) noexcept {
+    std::exception_ptr error;
+    try {
+        error = std::make_exception_ptr(std::system_error(
+            code, std::system_category(), std::string(step) + ' ' + remote().str()));
+    } catch (...) {
+        error = std::current_exception();
+    }
+    lose(std::move(error));
+}
+
+void TransportState::finish() {
+    struct Depart {
+        TransportState& state;
+        ~Depart() { state.depart(); }
+    } const depart{*this};
+    if (!protocol_) return;
+    call("connection_lost", Weight::light,
+         [this](Protocol& protocol) { protocol.connection_lost(error_); });
+}
+
+void TransportState::depart() noexcept {
+    { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
+    // The connection's own reference and the one of the event that runs: anybody else may ask.
+    if (references_ > 2) {
+        try {
+            local();
+        } catch (...) {
+            // No memory for it, or the descriptor is gone: there is no name then.
+        }
+    }
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    // Out of the selector before the number is free for others.
+    service_->watches.forget_all(descriptor);
+    service_->remove(descriptor);
+    if (!foreign_) farewell(descriptor);
+    drop_node(node_);
+    release();
+}
+
+void TransportState::farewell(int descriptor) noexcept {
+    if (reset_) {
+        const ::linger at_once = {1, 0};
+        ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    } else if (wrote_ && !eof_ && (unread_ || flushed_late_ || input_waits(descriptor))) {
+        try {
+            core.loop->service<Lingering>().take(descriptor);
+            return;
+        } catch (...) {
+            // No memory: closed at once, as most programs do.
+        }
+    }
+    ::close(descriptor);
+}
+
+bool TransportState::input_waits(int descriptor) noexcept {
+    char* const room = service_->buffer.open();
+    ::ssize_t got;
+    do {
+        got = ::recv(descriptor, room, ReadBuffer::size, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    service_->buffer.keep(0);
+    return got > 0;
+}
+
+/// Ends without a word.
+void TransportState::vanish() noexcept {
+    const Keep keep(*this);
+    closing_ = ending_ = true;
+    const std::unique_ptr<Output> unsent = take_output();
+    if (extras_) extras_->timer.cancel();
+    service_->watches.unreserve(descriptor_);
+    service_->remove(descriptor_);
+    service_ = nullptr;
+    descriptor_ = -1;
+    drop_node(node_);
+    { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
+    if (unsent) end_files(*unsent);
+    release();
+}
+
+void TransportState::loop_closed() noexcept {
+    // Only closed, nothing else: in a forked child the connection is the parent's.
+    const int descriptor = foreign_ ? -1 : descriptor_;
+    vanish();
+    if (descriptor >= 0) ::close(descriptor);
+}
+
+/// The loop has let go of a node: somebody has closed the descriptor, and its number may be that of
+/// something else by now.
+void TransportState::unwatched() noexcept {
+    if (core.closed.load(std::memory_order_relaxed) || !node_) return;
+    foreign_ = true;
+    watching_ = false;
+    try {
+        Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
+        std::swap(fresh, node_);
+        drop_node(fresh);
+    } catch (...) {
+        // No memory: if it was this node that was lost, connection_lost() will not be called.
+    }
+    lose_by_system("watch the connection to", EBADF);
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

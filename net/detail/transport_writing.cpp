@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/socket_service.hpp>
+#include <net/detail/transport_state.hpp>
+
+#include <cerrno>
+#include <system_error>
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+namespace {
+
+// So many pieces go into one call.
+constexpr std::size_t pieces_per_call = 64;
+// A peer that takes everything at once leaves the loop to others after so many calls.
+constexpr int calls_per_turn = 16;
+// asyncio's LOG_THRESHOLD_FOR_CONNLOST_WRITES (constants.py): a few writes that cross the end of
+// the connection on their way are no mistake.
+constexpr std::uint8_t silent_drops = 4;
+
+/// What the system took, negative for errno.
+::ssize_t send_pieces(int descriptor, ::iovec* pieces, std::size_t count) noexcept {
+    ::msghdr message = ::msghdr();
+    message.msg_iov = pieces;
+    message.msg_iovlen = count;
+    ::ssize_t took;
+    do {
+        took = ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
+    } while (took < 0 && errno == EINTR);
+    return took;
+}
+
+[[noreturn]] void refuse_after_eof(const char* call) {
+    throw StateError(std::string(call) + ": write_eof() has ended the sending half");
+}
+
+}  // namespace
+
+void TransportState::write(ByteView bytes, std::string* owned) {
+    if (eof_written_) refuse_after_eof("write");
+    if (bytes.empty()) return;
+    if (over()) {
+        count_dropped_write();
+        return;
+    }
+    std::size_t sent = 0;
+    if (!output_) {
+        sent = send_at_once(bytes);
+        if (sent == bytes.size() || ending_) return;
+    }
+    try {
+        OutputQueue& queue = open_output().queue;
+        if (owned) {
+            queue.append(std::move(*owned), sent);
+        } else {
+            queue.append(bytes.from(sent));
+        }
+        appended();
+    } catch (...) {
+        // What the peer has, and what is queued, would not fit together any more.
+        lose(std::current_exception());
+    }
+}
+
+void TransportState::write_lines(const std::vector<ByteView>& pieces) {
+    if (eof_written_) refuse_after_eof("write_lines");
+    std::size_t size = 0;
+    for (const ByteView& piece : pieces) size += piece.size();
+    if (size == 0) return;
+    if (over()) {
+        count_dropped_write();
+        return;
+    }
+    std::size_t sent = 0;  // of the pieces from `index` on
+    std::size_t index = 0;
+    if (!output_) {
+        sent = send_at_once(pieces, index);
+        if (index == pieces.size() || ending_) return;
+    }
+    try {
+        OutputQueue& queue = open_output().queue;
+        for (; index < pieces.size(); ++index, sent = 0) {
+            if (sent < pieces[index].size()) queue.append(pieces[index].from(sent));
+        }
+        appended();
+    } catch (...) {
+        lose(std::current_exception());
+    }
+}
+
+void TransportState::count_dropped_write() {
+    if (dropped_writes_ < silent_drops) {
+        ++dropped_writes_;
+    } else if (core.loop) {
+        core.loop->log(LogLevel::warning,
+                       "net::Transport to " + remote().str() +
+                           ": write() on a closing or lost connection: the bytes are dropped");
+    }
+}
+
+/// How many were sent: if not all, the system's buffer is full, or the connection is lost.
+std::size_t TransportState::send_at_once(ByteView bytes) {
+    ::ssize_t took;
+    do {
+        took = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    } while (took < 0 && errno == EINTR);
+    if (took < 0) {
+        if (!would_block(errno)) lose_by_system("send to", errno);
+        return 0;
+    }
+    wrote_ = true;
+    if (timed_) touch(&TimeLimits::output);
+    return static_cast<std::size_t>(took);
+}
+
+/// The same: `index` is the first piece that is not out, of which the number returned is.
+std::size_t TransportState::send_at_once(const std::vector<ByteView>& pieces, std::size_t& index) {
+    while (index < pieces.size()) {
+        ::iovec vectors[pieces_per_call];
+        std::size_t count = 0;
+        std::size_t size = 0;
+        for (; count < pieces_per_call && index + count < pieces.size(); ++count) {
+            const ByteView& piece = pieces[index + count];
+            vectors[count].iov_base = const_cast<char*>(piece.data());
+            vectors[count].iov_len = piece.size();
+            size += piece.size();
+        }
+        const ::ssize_t took = send_pieces(descriptor_, vectors, count);
+        if (took < 0) {
+            if (!would_block(errno)) lose_by_system("send to", errno);
+            return 0;
+        }
+        wrote_ = true;
+        if (timed_) touch(&TimeLimits::output);
+        std::size_t sent = static_cast<std::size_t>(took);
+        if (sent == size) {
+            index += count;
+            continue;
+        }
+        while (sent >= pieces[index].size()) sent -= pieces[index++].size();
+        return sent;
+    }
+    return 0;
+}
+
+/// The queue, with the descriptor watched for room. Throws what the selector says.
+TransportState::Output& TransportState::open_output() {
+    if (output_) return *output_;
+    output_.reset(new Output);
+    output_->writer = make_node(reactor::detail::NodeKind::writer, "net::Transport writes",
+                                &TransportState::writable);
+    try {
+        service_->watches.add("write", descriptor_, output_->writer, true);
+    } catch (const std::system_error& error) {
+        throw watch_error(error, "send to", remote());
+    }
+    if (timed_) {
+        extras_->times.output = core.clock->now();
+        arm();
+    }
+    return *output_;
+}
+
+void TransportState::appended() {
+    if (unsent() > limits().hard) {
+        lose_by_system("send to", ENOBUFS);
+    } else {
+        update_flow();
+    }
+}
+
+void TransportState::writable() {
+    const Keep keep(*this);
+    for (int i = 0; i < calls_per_turn && output_; ++i) {
+        if (!flush()) break;
+    }
+    if (!ending_) update_flow();
+}
+
+/// One call. False: the system takes no more now, or the connection is lost.
+bool TransportState::flush() {
+    OutputQueue& queue = output_->queue;
+    if (FileOperation* const file = queue.file()) return flush_file(*file);
+
+    ::iovec pieces[pieces_per_call];
+    const std::size_t count = queue.gather(pieces, pieces_per_call);
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < count; ++i) size += pieces[i].iov_len;
+    const ::ssize_t took = send_pieces(descriptor_, pieces, count);
+    if (took < 0) {
+        if (!would_block(errno)) lose_by_system("send to", errno);
+        return false;
+    }
+    wrote_ = true;
+    queue.consume(static_cast<std::size_t>(took));
+    if (queue.empty()) output_empty();
+    if (timed_) touch(&TimeLimits::output);
+    return static_cast<std::size_t>(took) == size;
+}
+
+void TransportState::output_empty() noexcept {
+    take_output();
+    if (closing_) {
+        end_soon();
+    } else if (eof_written_) {
+        shut_down();
+    }
+}
+
+std::unique_ptr<TransportState::Output> TransportState::take_output() noexcept {
+    std::unique_ptr<Output> output = std::move(output_);
+    if (output && output->writer) drop_node(output->writer);
+    return output;
+}
+
+void TransportState::write_eof() {
+    if (over() || eof_written_) return;
+    eof_written_ = true;
+    if (!output_) shut_down();
+}
+
+void TransportState::shut_down() noexcept {
+    // It fails if the peer has reset the connection: reading, or the next write, will tell.
+    ::shutdown(descriptor_, SHUT_WR);
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
