@@ -149,10 +149,8 @@ bool Poster::put(Callback callback) const {
 // ---- descriptors ----------------------------------------------------------------------------
 
 void EventLoop::add_watch(const char* call, int fd, detail::Node* node, const Options* options) {
-    detail::LoopState& loop = state();
-    loop.watches.require_free(call, fd);
-    loop.watches.add(call, fd, node, options);
-    if (loop.measured) loop.observers.tell(&detail::Observer::registered, *node);
+    state().watches.require_free(call, fd);
+    state().watches.add(call, fd, node, options);
 }
 
 bool EventLoop::remove_reader(int fd) {

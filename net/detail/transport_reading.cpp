@@ -112,7 +112,7 @@ void TransportState::update_reading() noexcept {
     std::exception_ptr refused;
     try {
         try {
-            service_->watches.add("read", descriptor_, node_, true);
+            service_->watches.add("read", descriptor_, node_, &service_->watch_options);
             return;
         } catch (const std::system_error& error) {
             throw watch_error(error, "read from", remote());

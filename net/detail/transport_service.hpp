@@ -34,6 +34,8 @@ public:
         transports_[static_cast<std::size_t>(descriptor)] = nullptr;
     }
 
+    /// Of all their watches. Who waits is told by the label, not by a place in here.
+    const Options watch_options = Options(Here("", "", 0)).owned_descriptor();
     reactor::detail::WatchTable& watches;
     ReadBuffer buffer;
 

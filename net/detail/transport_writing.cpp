@@ -154,7 +154,7 @@ TransportState::Output& TransportState::open_output() {
     output_->writer = make_node(reactor::detail::NodeKind::writer, "net::Transport writes",
                                 &TransportState::writable);
     try {
-        service_->watches.add("write", descriptor_, output_->writer, true);
+        service_->watches.add("write", descriptor_, output_->writer, &service_->watch_options);
     } catch (const std::system_error& error) {
         throw watch_error(error, "send to", remote());
     }

@@ -138,6 +138,8 @@ public:
 
     /// The callable of a reader or writer was cancelled: takes its interest out of the selector.
     virtual void forget_watch(Node& node) noexcept = 0;
+    /// A reader or writer was registered: tells the observers, if there are any.
+    virtual void watch_registered(const Node& node) noexcept = 0;
     /// Hands a report to the loop's exception handler, after the loop's end to standard error.
     virtual void report(const Report& report) noexcept = 0;
     /// What runs now was scheduled by the callback with this `trace_id`, by way of another thread.

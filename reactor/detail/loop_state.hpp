@@ -36,6 +36,9 @@ public:
     void log(LogLevel level, const std::string& text) noexcept;
     void report(const Report& report) noexcept override;
     void forget_watch(Node& node) noexcept override { watches.forget(node); }
+    void watch_registered(const Node& node) noexcept override {
+        observers.tell(&Observer::registered, node);
+    }
     void caused_by(std::uint64_t id) noexcept override {
         if (id != 0) observers.tell(&Observer::caused_by, id);
     }

@@ -133,6 +133,7 @@ void WatchTable::add(const char* call, int fd, Node* node, const Options* option
         LoopCore::cancel(before);
         core_.release(before);
     }
+    if (core_.measured) core_.watch_registered(*node);
 }
 
 void WatchTable::grow(const char* call, int fd) {

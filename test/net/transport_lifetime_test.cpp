@@ -191,7 +191,8 @@ BOOST_AUTO_TEST_CASE(a_selector_that_refuses_ends_the_connection) {
         loop.run_once(seconds(0));
         BOOST_TEST(course.lost == 1);
         BOOST_TEST(course.code() == ENOSPC);
-        BOOST_TEST(course.text().find(writing ? "send to unix:" : "read from unix:") == 0u);
+        BOOST_TEST(course.text().find(writing ? "send to a Unix socket without"
+                                              : "read from a Unix socket without") == 0u);
         course.transport = Transport();
     }
 }
