@@ -9,6 +9,7 @@
 #include <reactor/combinators.hpp>
 
 #include <test/support/loop_test.hpp>
+#include <test/support/pattern.hpp>
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -36,6 +37,7 @@ using reactor::net::Socket;
 using reactor::testing::TestLoop;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using support::pattern;
 
 const Endpoint any_port("127.0.0.1", 0);
 
@@ -90,17 +92,6 @@ inline std::string read_exactly(reactor::EventLoop& loop, Socket& socket, std::s
         const std::string more = loop.run_until_complete(socket.read(size - bytes.size()));
         BOOST_REQUIRE(!more.empty());
         bytes += more;
-    }
-    return bytes;
-}
-
-/// Bytes in which a lost, doubled or swapped one shows.
-inline std::string pattern(std::size_t size) {
-    std::string bytes(size, '\0');
-    std::uint32_t state = 12345;
-    for (char& byte : bytes) {
-        state = state * 1664525u + 1013904223u;
-        byte = static_cast<char>(state >> 24);
     }
     return bytes;
 }

@@ -8,6 +8,7 @@
 #include <reactor/promise.hpp>
 
 #include <test/support/loop_test.hpp>
+#include <test/support/pattern.hpp>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -42,6 +43,7 @@ using reactor::net::WriteLimits;
 using reactor::testing::TestLoop;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using support::pattern;
 
 /// What happens on one connection, and what to do then.
 struct Course {
@@ -202,17 +204,6 @@ inline void shrink(int fd) {
 }
 
 inline bool is_open(int fd) { return ::fcntl(fd, F_GETFD) != -1; }
-
-/// Bytes in which a lost, doubled or swapped one shows.
-inline std::string pattern(std::size_t size) {
-    std::string bytes(size, '\0');
-    std::uint32_t state = 12345;
-    for (char& byte : bytes) {
-        state = state * 1664525u + 1013904223u;
-        byte = static_cast<char>(state >> 24);
-    }
-    return bytes;
-}
 
 /// A transport with a protocol that records, and its peer: of a Unix socket pair, where nothing
 /// takes time, or TCP.

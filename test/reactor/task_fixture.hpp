@@ -160,6 +160,24 @@ private:
     Seen seen_;
 };
 
+/// Writes its name and the number of its step, as often as it yields and once more.
+class Stepper : public Task<void> {
+public:
+    Stepper(std::vector<std::string>& log, std::string name, int yields)
+        : log_(log), name_(std::move(name)), left_(yields) {}
+
+private:
+    Next start() override {
+        log_.push_back(name_ + std::to_string(++step_));
+        return step_ > left_ ? finish() : yield(&Stepper::start);
+    }
+
+    std::vector<std::string>& log_;
+    std::string name_;
+    int left_;
+    int step_ = 0;
+};
+
 }  // namespace task_test
 
 #endif

@@ -14,23 +14,6 @@ namespace {
 
 using namespace task_test;
 
-class Stepper : public Task<void> {
-public:
-    Stepper(std::vector<std::string>& log, std::string name, int yields)
-        : log_(log), name_(std::move(name)), left_(yields) {}
-
-private:
-    Next start() override {
-        log_.push_back(name_ + std::to_string(++step_));
-        return step_ > left_ ? finish() : yield(&Stepper::start);
-    }
-
-    std::vector<std::string>& log_;
-    std::string name_;
-    int left_;
-    int step_ = 0;
-};
-
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(task_rules, TaskFixture)

@@ -17,23 +17,6 @@ static_assert(sizeof(TaskHandle<int>) == sizeof(Promise<int>), "a copy as Promis
 static_assert(!std::is_copy_constructible<Script>::value, "a machine is one object");
 static_assert(!std::is_default_constructible<Next>::value, "only the verbs make a Next");
 
-class Stepper : public Task<void> {
-public:
-    Stepper(std::vector<std::string>& log, std::string name, int yields)
-        : log_(log), name_(std::move(name)), left_(yields) {}
-
-private:
-    Next start() override {
-        log_.push_back(name_ + std::to_string(++step_));
-        return step_ > left_ ? finish() : yield(&Stepper::start);
-    }
-
-    std::vector<std::string>& log_;
-    std::string name_;
-    int left_;
-    int step_ = 0;
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(task)
