@@ -93,7 +93,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wake_up_that_a_stranger_took_away_is_replaced_an
             int iterations = 0;
             bool fired = false;
             loop.call_later(milliseconds(30), [&] { fired = true; });
-            for (; !fired; ++iterations) loop.run_once();
+            while (!fired) {
+                loop.run_once();
+                ++iterations;
+            }
             BOOST_TEST(iterations <= 6);  // no spin
             if (!is_epoll) {
                 BOOST_TEST(reports.size() == 1u);
