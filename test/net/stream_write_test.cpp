@@ -67,7 +67,8 @@ REACTOR_LOOP_TEST(S_16_drain_is_done_at_once_unless_the_transport_is_paused) {
     for (const Promise<void>& drain : drains) BOOST_TEST(outcome(drain) == "pending");
     BOOST_TEST(drains[3].cancel());
     ends.empty();
-    for (std::size_t i = 0; i < 10; ++i) BOOST_TEST(outcome(drains[i]) == (i == 3 ? "cancelled" : "done"));
+    for (std::size_t i = 0; i < 10; ++i)
+        BOOST_TEST(outcome(drains[i]) == (i == 3 ? "cancelled" : "done"));
     BOOST_TEST(outcome(ends.stream.drain()) == "done");
 }
 
