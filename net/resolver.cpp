@@ -143,13 +143,13 @@ void ResolverState::begin(ResolveOperation& operation) {
     const auto name = names_.emplace(operation.question, Waiters());
     Waiters& waiters = name.first->second;
     try {
-        waiters.reserve(waiters.size() + 1);
+        waiters.push_back(nullptr);  // first: once the question is asked nothing may fail
         if (name.second) look_up(operation.question);
     } catch (...) {
         if (name.second) names_.erase(name.first);
         throw;
     }
-    waiters.push_back(&operation);
+    waiters.back() = &operation;
     operation.owner = this;
     operation.keep();
 }
@@ -205,7 +205,7 @@ void ResolverState::tell(ResolveOperation& waiter, const std::vector<Endpoint>& 
         }
     }
     if (wanted.empty()) {
-        const auto code = std::make_error_code(std::errc::address_family_not_supported);
+        const auto code = std::error_code(EAFNOSUPPORT, std::system_category());
         waiter.fail(std::make_exception_ptr(ResolveError(waiter.question.name, code)));
         return;
     }

@@ -32,8 +32,9 @@ struct TransportAccess;
 struct WriteLimits {
     std::size_t high = 64 * 1024;
     std::size_t low = 16 * 1024;
-    /// Beyond this the peer is not reading at all, and nobody heeds pause_writing(): the connection
-    /// is lost with std::system_error (ENOBUFS).
+    /// A write that finds so many unsent bytes is one too many: the peer is not reading, and nobody
+    /// heeds pause_writing(). The connection is lost with std::system_error (ENOBUFS). One write
+    /// may be as long as it likes.
     std::size_t hard = 64 * 1024 * 1024;
 
     /// Asyncio's defaults where one mark is given: the high one is four times the low one.
@@ -43,7 +44,9 @@ struct WriteLimits {
     WriteLimits() noexcept = default;
     WriteLimits(std::size_t high_mark, std::size_t low_mark) noexcept
         : high(high_mark), low(low_mark) {
-        if (hard < high) hard = high;
+        // Room for what is written before pause_writing() is heard.
+        const std::size_t most = static_cast<std::size_t>(-1);
+        if (hard / 2 < high) hard = high > most / 2 ? most : 2 * high;
     }
     WriteLimits(std::size_t high_mark, std::size_t low_mark, std::size_t hard_limit) noexcept
         : high(high_mark), low(low_mark), hard(hard_limit) {}
@@ -65,7 +68,8 @@ struct WriteLimits {
 /// Closing with bytes unread that the peer has sent, or goes on sending, would have the system
 /// reset the connection, and with it what the peer has not read yet. So if anything was written,
 /// the transport ends its sending half then and leaves the descriptor to the loop, which throws
-/// away what comes until the peer ends its half, too: for 5 s of silence, 30 s and 64 MiB at most.
+/// away what comes until the peer ends its half, too: for 5 s of silence, 30 s and 64 MiB at most,
+/// and for a quarter of the process's descriptors, 1024 of them at most.
 /// connection_lost() does not wait for that.
 ///
 /// EventLoop::close() closes the descriptor and destroys the protocol, without connection_lost();
@@ -139,7 +143,8 @@ public:
     /// what still comes is thrown away for a while (see above) also if nothing is unread just now.
     void close_unread() const noexcept;
     /// Drops what was not sent and ends the connection in the next iteration; also while closing.
-    /// The peer sees a reset (ECONNRESET), so that it takes no half message for a whole one.
+    /// A TCP peer sees a reset (ECONNRESET), so that it takes no half message for a whole one; a
+    /// Unix socket has no such thing.
     void abort() const noexcept;
     bool is_closing() const noexcept;
 

@@ -67,7 +67,7 @@ void CompletionOrder::source_lost() noexcept {
     const AnyPromise output = next_output();
     PromiseState& to = *PromiseAccess::state(output);
     if (to.done()) return;
-    break_promise(to, 1);
+    break_promise(to, to.first ? 0 : 1);  // what waits for it must hear of it as well
     output_ended();
 }
 

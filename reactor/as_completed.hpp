@@ -36,7 +36,8 @@ std::vector<Promise<T>> as_completed(std::vector<P> promises, Here here = Here()
 template <class P, class Rep, class Period, class T = detail::ValueOf<P>>
 std::vector<Promise<T>> as_completed(std::vector<P> promises,
                                      std::chrono::duration<Rep, Period> limit, Here here = Here()) {
-    return detail::order_by_completion<T>(std::move(promises), saturated(limit), here);
+    return detail::order_by_completion<T>(std::move(promises), saturated(limit, "as_completed"),
+                                          here);
 }
 
 }  // namespace reactor

@@ -96,7 +96,7 @@ Promise<void> shutdown_default_executor(EventLoop& loop);
 /// forever(). Throws std::invalid_argument for NaN. asyncio: shutdown_default_executor(timeout).
 template <class Rep, class Period>
 Promise<void> shutdown_default_executor(EventLoop& loop, std::chrono::duration<Rep, Period> limit) {
-    return detail::shut_default_executor(loop, saturated(limit));
+    return detail::shut_default_executor(loop, saturated(limit, "shutdown_default_executor"));
 }
 
 /// run_in_executor() on the running loop and its default executor, with a copy of the current

@@ -212,8 +212,14 @@ private:
         told.details.emplace_back("remedy",
                                   "find who closes a descriptor that is not its own, or twice");
         loop_.remove_reader(wakeup_.fd());
-        wakeup_.renew();
-        loop_.add_reader(wakeup_.fd(), &SignalHandlers::arrived, this);
+        try {
+            wakeup_.renew();
+            loop_.add_reader(Options().label(own_label), wakeup_.fd(), &SignalHandlers::arrived,
+                             this);
+        } catch (...) {
+            told.message += ", and there is none to replace it: no signal reaches this loop";
+            told.exception = std::current_exception();
+        }
         loop_.core().report(told);
     }
 

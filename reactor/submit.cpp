@@ -94,6 +94,12 @@ void SubmissionBase::refuse_empty(const char* call) {
     throw StateError(std::string(call) + ": nothing was submitted: get one from submit()");
 }
 
+void throw_context_refused() {
+    throw std::invalid_argument(
+        "submit: a context stays on its thread: leave it out of the options, the task gets a copy "
+        "of this thread's");
+}
+
 void SubmissionBase::refuse_closed() {
     throw StateError("submit: the event loop is closed: make a new one, or submit before close()");
 }

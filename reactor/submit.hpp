@@ -44,7 +44,7 @@ public:
     /// since that would wait for ever.
     template <class Rep, class Period>
     bool wait_for(std::chrono::duration<Rep, Period> limit) const {
-        return work("wait_for").wait(saturated(limit), "wait_for");
+        return work("wait_for").wait(saturated(limit, "wait_for"), "wait_for");
     }
 
     /// Wait for the outcome and give it, result() as a reference that lasts as long as this object,
@@ -87,11 +87,13 @@ private:
 ///
 /// The arguments (options first, as for create_task) are moved or copied to the loop's thread,
 /// where the machine is made, with a copy of this thread's context; what its constructor throws is
-/// the result's error, and is reported by the loop as well. The loop object must still exist; a
+/// the result's error, and is reported by the loop as well. Options with a context are refused
+/// (std::invalid_argument), as a context stays on its thread. The loop object must still exist; a
 /// Poster may outlive it. Throws StateError once the loop is closed, std::system_error if it sleeps
 /// and cannot be woken. asyncio: run_coroutine_threadsafe.
 template <class S, class... A>
 Submitted<typename detail::ResultOfTask<S>::type> submit(const Poster& loop, A&&... arguments) {
+    detail::refuse_context(arguments...);
     return detail::submit_call<typename detail::ResultOfTask<S>::type,
                                detail::BindJob<detail::MakeTask<S>, A...>, true>(
         loop, detail::MakeTask<S>(), std::forward<A>(arguments)...);

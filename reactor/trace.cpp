@@ -115,6 +115,7 @@ public:
     /// The same, then throws what kept the file from being complete.
     void close() {
         if (!state_) return;
+        state_->check_thread("Trace::close");
         finish();
         if (!file_ || !file_->error()) return;
         told_ = true;

@@ -50,7 +50,8 @@ Promise<WaitResult<P>> wait(std::vector<P> promises, ReturnWhen when = ReturnWhe
 template <class P, class Rep, class Period>
 Promise<WaitResult<P>> wait(std::vector<P> promises, std::chrono::duration<Rep, Period> limit,
                             ReturnWhen when = ReturnWhen::all_completed, Here here = Here()) {
-    return detail::wait_for_some<WaitResult<P>>(std::move(promises), saturated(limit), when, here);
+    return detail::wait_for_some<WaitResult<P>>(std::move(promises), saturated(limit, "wait"), when,
+                                                here);
 }
 
 }  // namespace reactor

@@ -24,9 +24,16 @@ int open_eventfd() {
 
 Wakeup::Wakeup() : fd_(open_eventfd()) {}
 
-Wakeup::~Wakeup() { ::close(fd()); }
+Wakeup::~Wakeup() {
+    if (fd() >= 0) ::close(fd());
+}
 
-void Wakeup::renew() { fd_.store(open_eventfd(), std::memory_order_relaxed); }
+void Wakeup::renew() {
+    // The number is somebody else's now: without another one nothing may be written there, nor
+    // closed.
+    fd_.store(-1, std::memory_order_relaxed);
+    fd_.store(open_eventfd(), std::memory_order_relaxed);
+}
 
 bool Wakeup::notify() noexcept {
     const int saved = errno;  // the interrupted code may be about to read it

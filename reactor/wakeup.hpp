@@ -33,7 +33,7 @@ public:
 
     /// After that: takes a descriptor of its own again, by the watching thread, and leaves the old
     /// number to whoever has it now. What was notified meanwhile is lost: look for it. Throws what
-    /// the constructor throws, and changes nothing then.
+    /// the constructor throws; fd() is -1 then, and notify() false.
     void renew();
 
 private:

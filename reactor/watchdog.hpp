@@ -42,7 +42,8 @@ public:
     template <class Rep, class Period>
     StallWatchdog(EventLoop& loop, std::chrono::duration<Rep, Period> threshold,
                   Listener listener = Listener())
-        : StallWatchdog(loop, saturated(threshold), std::move(listener), Exactly()) {}
+        : StallWatchdog(loop, saturated(threshold, "StallWatchdog"), std::move(listener),
+                        Exactly()) {}
     /// Waits for a listener that runs, and no longer.
     ~StallWatchdog();
     StallWatchdog(const StallWatchdog&) = delete;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,14 +20,21 @@ constexpr Duration longest_silence = std::chrono::seconds(5);
 constexpr Duration longest_time = std::chrono::seconds(30);
 // An upload that was refused and comes all the same: beyond, a reset is what it asks for.
 constexpr std::size_t most_bytes = 64 * 1024 * 1024;
-// What a flood of such clients may hold of the process's descriptors.
+// What a flood of such clients may hold of the process's descriptors, at most; else a quarter.
 constexpr std::size_t most_descriptors = 1024;
+
+std::size_t most_of_the_process() noexcept {
+    ::rlimit limit;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return most_descriptors;
+    return std::min<std::size_t>(most_descriptors, limit.rlim_cur / 4);
+}
 
 constexpr std::size_t read_size = 64 * 1024;
 
 }  // namespace
 
-Lingering::Lingering(EventLoop& loop) : loop_(loop), rubbish_(new char[read_size]) {}
+Lingering::Lingering(EventLoop& loop)
+    : loop_(loop), most_(most_of_the_process()), rubbish_(new char[read_size]) {}
 
 Lingering::~Lingering() {
     // The loop is closing: nothing is watched any more.
@@ -34,7 +42,7 @@ Lingering::~Lingering() {
 }
 
 void Lingering::take(int descriptor) noexcept {
-    if (descriptors_.size() < most_descriptors && ::shutdown(descriptor, SHUT_WR) == 0) {
+    if (descriptors_.size() < most_ && ::shutdown(descriptor, SHUT_WR) == 0) {
         try {
             watch(descriptor);
             return;

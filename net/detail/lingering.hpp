@@ -41,6 +41,7 @@ private:
     void close(int descriptor) noexcept;
 
     EventLoop& loop_;
+    const std::size_t most_;  // descriptors at a time
     std::unique_ptr<char[]> rubbish_;
     std::unordered_map<int, Descriptor> descriptors_;
 };

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include <unistd.h>
+
 namespace reactor {
 namespace net {
 namespace detail {
@@ -50,7 +52,13 @@ void LookupPool::start_thread() {
     ++threads_;
 }
 
+long LookupPool::own_process() noexcept { return static_cast<long>(::getpid()); }
+
+// The parent's threads are not in here, and one of them may have held the mutex at the fork.
+bool LookupPool::forked() const noexcept { return process_ != own_process(); }
+
 bool LookupPool::withdraw(const Question& question) {
+    if (forked()) return false;
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto job = std::find_if(jobs_.begin(), jobs_.end(),
                                   [&](const Job& waiting) { return waiting.question == question; });
@@ -60,6 +68,7 @@ bool LookupPool::withdraw(const Question& question) {
 }
 
 void LookupPool::close() noexcept {
+    if (forked()) return;
     std::deque<Job> dropped;
     const std::lock_guard<std::mutex> lock(mutex_);
     dropped.swap(jobs_);
@@ -94,7 +103,7 @@ void LookupPool::run(Job& job) {
         answer.found = (*job.lookup)(job.question.name);
         if (answer.found.empty()) {
             throw ResolveError(job.question.str(),
-                               std::make_error_code(std::errc::address_not_available));
+                               std::error_code(EADDRNOTAVAIL, std::system_category()));
         }
     } catch (...) {
         // Kept, and handed over by move outside of this clause: the exception must be destroyed on

@@ -61,10 +61,14 @@ public:
     void close() noexcept;
 
 private:
+    static long own_process() noexcept;
     void start_thread();
     void work();
     static void run(Job& job);
 
+    bool forked() const noexcept;
+
+    const long process_ = own_process();
     std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<Job> jobs_;

@@ -55,7 +55,8 @@ void OutputQueue::append(ByteView bytes) {
 
 void OutputQueue::append(std::string&& bytes, std::size_t sent) {
     const std::size_t left = bytes.size() - sent;
-    if (left < small_size) {
+    // A large buffer that holds little would be kept whole, and counted as little.
+    if (left < small_size || left < bytes.capacity() / 2) {
         append(ByteView(bytes).from(sent));
         return;
     }

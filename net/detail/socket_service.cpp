@@ -21,8 +21,7 @@ std::string in_words(const Endpoint& address) {
 }
 
 std::system_error socket_error(int code, const std::string& step, const Endpoint& address) {
-    return std::system_error(code, std::system_category(),
-                             step + ' ' + in_words(address));
+    return std::system_error(code, std::system_category(), step + ' ' + in_words(address));
 }
 
 std::system_error watch_error(const std::system_error& refusal, const std::string& step,
@@ -34,8 +33,7 @@ std::system_error watch_error(const std::system_error& refusal, const std::strin
         text.compare(text.size() - reason.size(), reason.size(), reason) == 0) {
         text.resize(text.size() - reason.size());
     }
-    return std::system_error(refusal.code(),
-                             step + ' ' + in_words(address) + ": " + text);
+    return std::system_error(refusal.code(), step + ' ' + in_words(address) + ": " + text);
 }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {

@@ -144,8 +144,7 @@ void SocketState::fail(PromiseState& operation, const std::system_error& error) 
 }
 
 void SocketState::fail_late(PromiseState& operation, const std::string& step) {
-    operation.fail(
-        std::make_exception_ptr(TimeoutError(step + ' ' + in_words(peer_))));
+    operation.fail(std::make_exception_ptr(TimeoutError(step + ' ' + in_words(peer_))));
 }
 
 }  // namespace detail

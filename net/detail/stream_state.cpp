@@ -175,7 +175,13 @@ void StreamState::write_flow(bool paused) {
 }
 
 void StreamState::settle_drains() {
-    if (transport.write_paused()) return;
+    if (transport.write_paused()) {
+        // pause_writing() is still on its way, and may not come after all: look again behind it.
+        if (!told_paused_ && drains_.first()) {
+            drain_check_ = core.loop->call_soon(&StreamState::settle_drains, this);
+        }
+        return;
+    }
     while (StreamWait* const wait = drains_.first()) take(*wait)->set();
 }
 

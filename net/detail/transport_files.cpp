@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <net/detail/sigpipe_blocked.hpp>
 #include <net/detail/socket_service.hpp>
 #include <net/detail/transport_state.hpp>
+#include <reactor/detail/write_signals_blocked.hpp>
 #include <reactor/promise.hpp>
 
 #include <algorithm>
@@ -42,12 +42,12 @@ bool concerns_the_file(int code) noexcept {
 }
 
 ::ssize_t send_part(int descriptor, const FileOperation& file) noexcept {
-    SigpipeBlocked blocked;  // sendfile() has no MSG_NOSIGNAL
+    reactor::detail::WriteSignalsBlocked blocked;  // sendfile() has no MSG_NOSIGNAL
     ::off_t offset = static_cast<::off_t>(file.offset);
     const ::ssize_t took =
         ::sendfile(descriptor, file.file, &offset,
                    static_cast<std::size_t>(std::min(file.left, bytes_per_call)));
-    if (took < 0 && errno == EPIPE) blocked.raised();
+    if (took < 0) blocked.failed(errno);
     return took;
 }
 

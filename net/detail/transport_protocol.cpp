@@ -34,7 +34,6 @@ void TransportState::failed(const char* method, Weight weight, const std::except
     Report report(fatal ? "Fatal error: protocol." + std::string(method) + "() call failed."
                         : "protocol." + std::string(method) + "() failed",
                   error);
-    report.handle = reactor::detail::HandleAccess::handle(core.current);
     report.details.emplace_back("protocol", protocol_->protocol_name());
     report.details.emplace_back("transport", name());
     if (fatal) lose(error);
@@ -50,7 +49,7 @@ const WriteLimits& TransportState::limits() const noexcept {
 
 void TransportState::set_limits(const WriteLimits& limits) {
     extras().limits = limits;
-    if (!over()) update_flow();
+    if (!ending_ && !core.closed.load(std::memory_order_relaxed)) update_flow();
 }
 
 void TransportState::update_flow() {

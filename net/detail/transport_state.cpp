@@ -205,6 +205,7 @@ void TransportState::abort() noexcept {
 
 void TransportState::end_soon() noexcept {
     ending_ = true;
+    write_paused_ = false;
     if (service_) service_->watches.unreserve(descriptor_);
     if (extras_) extras_->timer.cancel();
     queue();
@@ -247,7 +248,7 @@ void TransportState::finish() {
 void TransportState::depart() noexcept {
     { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
     // The connection's own reference and the one of the event that runs: anybody else may ask.
-    if (references_ > 2) {
+    if (references_ > 2 && !foreign_) {
         try {
             local();
         } catch (...) {
@@ -257,8 +258,8 @@ void TransportState::depart() noexcept {
     const int descriptor = descriptor_;
     descriptor_ = -1;
     // Out of the selector before the number is free for others.
-    service_->watches.forget_all(descriptor);
-    service_->remove(descriptor);
+    if (!foreign_) service_->watches.forget_all(descriptor);  // else it is somebody else's number
+    if (service_->find(descriptor) == this) service_->remove(descriptor);
     if (!foreign_) farewell(descriptor);
     drop_node(node_);
     release();
@@ -308,6 +309,12 @@ void TransportState::vanish() noexcept {
 void TransportState::loop_closed() noexcept {
     // Only closed, nothing else: in a forked child the connection is the parent's.
     const int descriptor = foreign_ ? -1 : descriptor_;
+    if (!foreign_ && references_ > 1) {
+        try {
+            local();  // for those who ask later
+        } catch (...) {
+        }
+    }
     vanish();
     if (descriptor >= 0) ::close(descriptor);
 }
@@ -316,7 +323,8 @@ void TransportState::loop_closed() noexcept {
 /// something else by now.
 void TransportState::unwatched() noexcept {
     if (core.closed.load(std::memory_order_relaxed) || !node_) return;
-    foreign_ = true;
+    // What was not watched has not been lost with its descriptor.
+    foreign_ = foreign_ || watching_ || (output_ && output_->writer);
     watching_ = false;
     try {
         Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
@@ -324,6 +332,10 @@ void TransportState::unwatched() noexcept {
         drop_node(fresh);
     } catch (...) {
         // No memory: if it was this node that was lost, connection_lost() will not be called.
+    }
+    if (ending_) {
+        queue();  // the one that is gone was on its way to finish()
+        return;
     }
     lose_by_system("watch the connection to", EBADF);
 }

@@ -176,7 +176,7 @@ private:
     std::size_t send_at_once(const std::vector<ByteView>& pieces, std::size_t& index);
     void count_dropped_write();
     Output& open_output();
-    void appended();
+    bool refuse_flood() noexcept;
     void writable();
     bool flush();
     bool flush_file(FileOperation& file);

@@ -15,7 +15,8 @@ void TransportState::set_time_limit(Duration TimeLimits::*which, Duration length
         throw std::invalid_argument(
             "Transport: a time limit must be positive: forever() is for none");
     }
-    if (over()) return;
+    // A transport that is closing may be limited as well: its peer may never take the rest.
+    if (ending_ || core.closed.load(std::memory_order_relaxed)) return;
     TimeLimits& times = extras().times;
     times.*which = length;
     const TimePoint now = core.clock->now();

@@ -47,6 +47,7 @@ void TransportState::write(ByteView bytes, std::string* owned) {
         count_dropped_write();
         return;
     }
+    if (refuse_flood()) return;
     std::size_t sent = 0;
     if (!output_) {
         sent = send_at_once(bytes);
@@ -59,7 +60,7 @@ void TransportState::write(ByteView bytes, std::string* owned) {
         } else {
             queue.append(bytes.from(sent));
         }
-        appended();
+        update_flow();
     } catch (...) {
         // What the peer has, and what is queued, would not fit together any more.
         lose(std::current_exception());
@@ -75,6 +76,7 @@ void TransportState::write_lines(const std::vector<ByteView>& pieces) {
         count_dropped_write();
         return;
     }
+    if (refuse_flood()) return;
     std::size_t sent = 0;  // of the pieces from `index` on
     std::size_t index = 0;
     if (!output_) {
@@ -86,7 +88,7 @@ void TransportState::write_lines(const std::vector<ByteView>& pieces) {
         for (; index < pieces.size(); ++index, sent = 0) {
             if (sent < pieces[index].size()) queue.append(pieces[index].from(sent));
         }
-        appended();
+        update_flow();
     } catch (...) {
         lose(std::current_exception());
     }
@@ -165,12 +167,11 @@ TransportState::Output& TransportState::open_output() {
     return *output_;
 }
 
-void TransportState::appended() {
-    if (unsent() > limits().hard) {
-        lose_by_system("send to", ENOBUFS);
-    } else {
-        update_flow();
-    }
+/// Judged by what was waiting before: how long one write may be is the program's business.
+bool TransportState::refuse_flood() noexcept {
+    if (!output_ || unsent() < limits().hard) return false;
+    lose_by_system("send to", ENOBUFS);
+    return true;
 }
 
 void TransportState::writable() {

@@ -54,6 +54,8 @@ struct Carried {
             error = from.error;
         }
     }
+    /// It holds an error that nobody has read.
+    bool unread() const noexcept { return status == PromiseStatus::error && !was_read_; }
     /// It did not get through: an error is where it was, and as unread.
     void give_back(ValueState<T>& to) noexcept {
         to.retrieved = was_read_;

@@ -46,6 +46,13 @@ void Causes::collected() {
 }
 
 Causes::Entry Causes::take() {
+    if (queued_.empty()) {
+        // Queued unseen itself: the trace began after the poll of this batch, in a report's
+        // handler.
+        const Entry entry{core_.next_trace_id++, running_};
+        append(core_.head, running_);
+        return entry;
+    }
     if (queued_.size() <= core_.ready) {
         // The trace began inside a callback whose end it was not told of. The node that was seen
         // last may be the one that was taken just now: counted from the front.
@@ -130,7 +137,8 @@ void Causes::prune() {
         return next == alive.end() || *next > armed.last;
     };
     armed_.erase(std::remove_if(armed_.begin(), armed_.end(), stands_for_none), armed_.end());
-    prune_at_ = std::max(prune_minimum, 2 * armed_.size());
+    // As many as there are timers, or looking at all of them would not be paid for.
+    prune_at_ = std::max({prune_minimum, 2 * armed_.size(), alive.size()});
 }
 
 void Causes::renumbered(std::uint32_t before, std::uint32_t now) noexcept {

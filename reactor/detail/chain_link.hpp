@@ -6,6 +6,7 @@
 #include <reactor/detail/carried.hpp>
 #include <reactor/detail/done_callback.hpp>
 #include <reactor/promise.hpp>
+#include <reactor/report.hpp>
 
 #include <memory>
 #include <utility>
@@ -44,7 +45,13 @@ public:
 
     void operator()() {
         ValueState<T>& to = typed_state(to_);
-        if (!to.done()) cargo_->unload(to);
+        if (!to.done()) {
+            cargo_->unload(to);
+        } else if (cargo_->unread()) {
+            // The source counts as read: nobody else would hear of it.
+            to.core->report(
+                Report("Exception of a chained promise was never retrieved", cargo_->error));
+        }
     }
 
 private:

@@ -35,6 +35,8 @@ LoopState::LoopState(EventLoop& facade, std::unique_ptr<Selector> selector, cons
 // ---- one iteration --------------------------------------------------------------------------
 
 void LoopState::run_once(Duration max_wait) {
+    // First: what an observer has to tell may run the log sink, which may schedule.
+    if (measured) observers.tell(&Observer::polls, time_to_wait(max_wait));
     watches.flush();
     const Duration timeout = time_to_wait(max_wait);
     if (measured) {
@@ -47,7 +49,6 @@ void LoopState::run_once(Duration max_wait) {
 }
 
 void LoopState::poll_and_collect_measured(Duration timeout) {
-    observers.tell(&Observer::polls, timeout);
     poll(timeout);
     observers.tell(&Observer::polled);
     collect();
@@ -301,6 +302,8 @@ void LoopState::run_batch() {
         ContextCell* before;
         ~Restore() {
             slot = before;
+            // A callback that has called an observer in was not seen to begin.
+            if (state.measured) state.observers.tell(&Observer::ends);
             if (!state.batch_end_) return;
             state.counters.taken -= state.left_in_batch();  // an exception leaves them queued
             state.batch_end_ = nullptr;

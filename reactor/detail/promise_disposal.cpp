@@ -38,6 +38,10 @@ bool hand_back(LoopCore& core, PromiseState* state) noexcept {
 // Never one destruction inside another: a chain of 300,000 promises, each kept by the callback of
 // the one before, is destroyed with constant stack.
 void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
+    // From here on it is nobody's last reference, and nobody's to hand out: who reaches it by what
+    // waits for it must not put it on the list again.
+    state->keep();
+    state->dying = true;
     if (core.reaping) {
         state->next_dead = core.doomed;
         core.doomed = state;
@@ -57,7 +61,7 @@ void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
 void PromiseState::dispose() noexcept {
     // What runs now (the exception handler, destructors of captures and machines) may cancel what
     // still waits for this one. Who shares it for that must not drop the last reference again.
-    keep();
+    if (!dying) keep();  // not by way of dispose_in_turn(): the loop is gone
     dying = true;
     if (!retrieved) {
         Report report(is_task ? "Task exception was never retrieved"

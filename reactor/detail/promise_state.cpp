@@ -13,13 +13,16 @@ namespace detail {
 namespace {
 
 /// Kills the nodes of a list that nobody else can reach any more. What the captures' destructors do
-/// to the promise meets a whole list.
-void drop_nodes(Node* node) noexcept {
+/// to the promise meets a whole list. `pending`: whose callbacks they were, if it was pending then;
+/// completed meanwhile, by one of those destructors, it owes those that are left the reference that
+/// each of them gives back.
+void drop_nodes(Node* node, PromiseState* pending = nullptr) noexcept {
     while (node) {
         Node* const following = node->next;
         LoopCore& core = *node->core;
         node->next = nullptr;
         node->set(NodeFlag::cancelled);
+        if (pending && node->ops && pending->done()) pending->keep();
         node->drop_callable();
         core.release(node);
         node = following;
@@ -311,14 +314,17 @@ std::size_t PromiseState::remove(std::uint32_t key) noexcept {
         }
     }
     hollow = false;
-    drop_nodes(gone);
+    if (!gone) return removed;
+    keep();
+    const StateOwner<PromiseState> kept(this);
+    drop_nodes(gone, done() ? nullptr : this);
     return removed;
 }
 
 void PromiseState::drop_callbacks() noexcept {
     Node* const node = first;
     first = last = nullptr;
-    drop_nodes(node);
+    drop_nodes(node, done() ? nullptr : this);
 }
 
 std::string PromiseState::made_at() const {

@@ -112,6 +112,16 @@ template <class F, class... A>
 struct SubmitResult
     : SubmitResultOf<std::is_base_of<TaskBase, typename std::decay<F>::type>::value, F, A...> {};
 
+/// A context is counted for one thread: its Options must not be copied to another.
+[[noreturn]] void throw_context_refused();
+inline void refuse_context() {}
+template <class T, class... A>
+void refuse_context(const T&, const A&...) {}
+template <class... A>
+void refuse_context(const Options& options, const A&...) {
+    if (options.has_context()) throw_context_refused();
+}
+
 template <class R, class B, bool task, class... A>
 Submitted<R> submit_call(const Poster& loop, A&&... construct) {
     const auto work = std::make_shared<Submission<R>>(loop);

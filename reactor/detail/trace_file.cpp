@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <reactor/detail/trace_file.hpp>
+#include <reactor/detail/write_signals_blocked.hpp>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -67,7 +68,11 @@ void TraceFile::add(const std::string& event) {
 }
 
 void TraceFile::flush() noexcept {
-    if (fd_ < 0 || error_ || buffer_.empty() || ::getpid() != process_) return;
+    if (fd_ < 0 || error_ || buffer_.empty()) return;
+    if (::getpid() != process_) {
+        buffer_.clear();  // the file is the parent's
+        return;
+    }
     const std::size_t size = buffer_.size();
     if (seekable_) {
         try {
@@ -87,6 +92,7 @@ void TraceFile::flush() noexcept {
 
 std::size_t TraceFile::write(const char* bytes, std::size_t size, std::int64_t at) noexcept {
     const NotCancelled not_cancelled;
+    WriteSignalsBlocked blocked;  // a reader that has gone ends the trace, not the program
     std::size_t all = 0;
     while (all < size) {
         const ::ssize_t done =
@@ -95,6 +101,7 @@ std::size_t TraceFile::write(const char* bytes, std::size_t size, std::int64_t a
         if (done >= 0) {
             all += static_cast<std::size_t>(done);
         } else if (errno != EINTR) {
+            blocked.failed(errno);
             error_.assign(errno, std::system_category());
             break;
         }

@@ -3,6 +3,8 @@
 
 #include "names.hpp"
 
+#include <test/reactor/forked.hpp>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 
 using namespace connected;
 using namespace names;
+
 using reactor::net::resolve;
 
 BOOST_AUTO_TEST_SUITE(resolver_limits)
@@ -37,6 +40,19 @@ BOOST_AUTO_TEST_CASE(the_program_ends_while_a_look_up_hangs) {
     BOOST_TEST(WIFEXITED(status));
     BOOST_TEST(WEXITSTATUS(status) == 7);
 }
+
+#if !defined(__SANITIZE_THREAD__)  // which ends the child of a program with threads
+// Law 9: the pool's threads are the parent's, and its locks are as they left them.
+REACTOR_LOOP_TEST(a_forked_child_closes_its_loop_without_the_threads) {
+    const std::shared_ptr<Names> names = names_for(loop);
+    std::vector<Promise<Endpoints>> both{resolve(loop, "one.test", 1),
+                                         resolve(loop, "two.test", 1)};
+    loop.run_until_complete(reactor::gather(both));
+    loop.run_until_complete(resolve(loop, "three.test", 1));
+    const Forked child = forked([this] { loop.close(); });
+    BOOST_TEST(child.status == 0);
+}
+#endif
 
 // Fault F1: slow names hold up neither the loop nor addresses, and take a bounded number of
 // threads.

@@ -32,7 +32,7 @@ REACTOR_LOOP_TEST(TR_18_limits_of_one_mark_or_two) {
     BOOST_CHECK_THROW(transport.set_write_limits(WriteLimits(10, 5, 9)), std::invalid_argument);
     BOOST_TEST(same(transport.write_limits(), WriteLimits(65536, 16384, hard)));
     transport.set_write_limits(WriteLimits(2 * hard, hard));
-    BOOST_TEST(transport.write_limits().hard == 2 * hard);
+    BOOST_TEST(transport.write_limits().hard == 4 * hard);
     transport.close();
     c.run_until_lost();
 }
@@ -191,6 +191,20 @@ REACTOR_LOOP_TEST(TR_23_resume_writing_may_close) {
     BOOST_TEST(c.drain_to_end().size() == c.filled + 5000);
     c.run_until_lost();
     BOOST_TEST(c.course.calls == "made pause resume lost");
+    BOOST_TEST(!c.course.error);
+}
+
+// How long one write may be is the program's business.
+REACTOR_LOOP_TEST(one_write_may_be_longer_than_the_hard_limit) {
+    Connection c(loop);
+    Transport& transport = c.open_narrow();
+    transport.set_write_limits(WriteLimits(1000, 100, 5000));
+    transport.write(pattern(1 << 20));
+    BOOST_TEST(!transport.is_closing());
+    BOOST_TEST(transport.write_buffer_size() > 5000u);
+    transport.close();
+    BOOST_TEST((c.drain_to_end() == pattern(1 << 20)));
+    c.run_until_lost();
     BOOST_TEST(!c.course.error);
 }
 

@@ -112,6 +112,18 @@ REACTOR_LOOP_TEST(write_counts_while_something_waits_and_from_what_was_taken) {
     BOOST_TEST(c.course.text().find("was taken for 5 s") != std::string::npos);
 }
 
+REACTOR_LOOP_TEST(a_limit_may_be_set_on_a_transport_that_is_closing) {
+    Timed c(loop);
+    Transport& transport = c.open_narrow();
+    c.fill();
+    transport.write(std::string(300000, 'x'));
+    transport.close();
+    transport.set_write_timeout(seconds(5));
+    loop.run_for(seconds(5));
+    c.run_until_lost();
+    BOOST_TEST(timed_out(c.course));
+}
+
 REACTOR_LOOP_TEST(the_earliest_of_several_limits_counts) {
     Timed c(loop);
     Transport& transport = c.open();

@@ -98,7 +98,6 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_told_once_and_the_loop_goes_on) {
     const TemporaryDirectory directory;
     const std::string path = directory / "t.json";
     const Forked child = forked([&] {
-        ::signal(SIGXFSZ, SIG_IGN);
         const ::rlimit limit = {20000, 20000};
         if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
         EventLoop loop;
