@@ -22,8 +22,8 @@ struct Node;
 ///     polls ─> polled ─> collected ─> (passes | begins ─> ends)* ─> polls ...
 ///
 /// Owned by whoever added it; called on the loop's thread. May be added and removed inside a
-/// callback, and so see an end without its beginning; a wait or a batch that an exception ends is
-/// followed by the next polls().
+/// callback, and so see an end without its beginning, at the end of the batch at the latest, where
+/// ends() may come once more; a wait that an exception ends is followed by the next polls().
 class Observer {
 public:
     /// The wait begins, for at most `timeout`; what is queued now was queued outside of callbacks.

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include <test/support/loop_test.hpp>
+#include <test/support/refusal.hpp>
 
 using namespace support;
 using reactor::Promise;
@@ -26,16 +27,6 @@ namespace {
 
 bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
-}
-
-template <class E, class F>
-std::string refusal(F f) {
-    try {
-        f();
-    } catch (const E& error) {
-        return error.what();
-    }
-    return "not refused";
 }
 
 }  // namespace

@@ -148,4 +148,25 @@ REACTOR_LOOP_TEST(S_17_the_connection_is_lost_with_an_error_while_a_drain_waits)
     BOOST_TEST((first.error() == ends.stream.drain().error()));
 }
 
+// Between two pauses of which the protocol was never told.
+REACTOR_LOOP_TEST(a_drain_does_not_miss_a_pause_that_was_never_told) {
+    StreamPair ends(loop);
+    ends.stream.transport().set_write_limits(WriteLimits(1000000, 950000));
+    while (ends.stream.transport().write_buffer_size() == 0) {
+        ends.stream.write(std::string(4096, 'a'));
+    }
+    ends.stream.write(std::string(900000, 'b'));
+    Promise<void> drain;
+    loop.call_soon([&] {
+        ends.stream.write(std::string(100000, 'c'));
+        loop.call_soon([&] { ends.stream.write(std::string(250000, 'd')); });
+        drain = ends.stream.drain();
+    });
+    for (int i = 0; i < 1000 && !(drain && drain.done()); ++i) {
+        ends.sent();
+        loop.run_iterations(1);
+    }
+    BOOST_TEST(outcome(drain) == "done");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

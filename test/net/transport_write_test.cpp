@@ -3,6 +3,8 @@
 
 #include "transport_fixture.hpp"
 
+#include <net/detail/output_queue.hpp>
+
 #include <reactor/detail/pool.hpp>
 
 #include <sys/syscall.h>
@@ -305,6 +307,23 @@ REACTOR_LOOP_TEST(the_steady_state_of_an_echo_allocates_nothing) {
     }
     transport.close();
     loop.run_iterations(2);
+}
+
+// A large buffer that holds little would be kept whole, and counted as little.
+BOOST_AUTO_TEST_CASE(what_is_moved_in_is_kept_only_if_it_fills_its_buffer) {
+    const auto kept = [](std::string bytes) {
+        const char* const was = bytes.data();
+        reactor::net::detail::OutputQueue queue;
+        queue.append(std::move(bytes), 0);
+        ::iovec piece;
+        BOOST_REQUIRE(queue.gather(&piece, 1) == 1u);
+        return piece.iov_base == was;
+    };
+    std::string hollow;
+    hollow.reserve(1 << 20);
+    hollow.assign(5000, 'h');
+    BOOST_TEST(!kept(std::move(hollow)));
+    BOOST_TEST(kept(std::string(5000, 'f')));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

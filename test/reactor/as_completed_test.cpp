@@ -178,4 +178,19 @@ REACTOR_LOOP_TEST(refusals) {
     BOOST_CHECK_THROW(as_completed(Some{a}), StateError);
 }
 
+REACTOR_LOOP_TEST(a_dropped_promise_is_told_to_a_result_that_nobody_holds) {
+    auto a = loop.create_promise<int>();
+    const auto b = loop.create_promise<int>();
+    std::string log;
+    for (const auto& result : as_completed(Some{a, b})) {
+        result.add_done_callback(
+            [&log](const Promise<int>& done) { log += done.exception() ? "broken " : "value "; });
+    }
+    a = Promise<int>();
+    loop.run_iterations(2);
+    b.set_result(1);
+    loop.run_iterations(3);
+    BOOST_TEST(log == "broken value ");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -184,4 +184,21 @@ REACTOR_LOOP_TEST(two_loops_of_one_thread) {
     loop.run_until_idle();
 }
 
+// Law 12: it had been taken from its source, where it counts as read.
+REACTOR_LOOP_TEST(an_error_for_a_destination_that_is_done_is_not_lost) {
+    EventLoop other;
+    auto source = other.create_promise<int>();
+    auto destination = loop.create_promise<int>();
+    chain(source, destination);
+    destination.set_result(1);
+    source.set_exception(std::runtime_error("on its way"));
+    source = Promise<int>();
+    for (int i = 0; i < 3; ++i) {
+        other.run_once(reactor::Duration::zero());
+        loop.run_iterations(1);
+    }
+    BOOST_TEST(destination.result() == 1);
+    expect_report("Exception of a chained promise was never retrieved");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

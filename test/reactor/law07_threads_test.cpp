@@ -24,6 +24,7 @@
 #include <reactor/task.hpp>
 
 #include "forked.hpp"
+#include <test/support/counted.hpp>
 #include <test/support/loop_test.hpp>
 
 using namespace support;
@@ -40,14 +41,6 @@ namespace {
 
 struct Noted : reactor::Task<int> {
     reactor::Next start() override { return finish(1); }
-};
-
-/// Counts objects, of which each must be destroyed exactly once, wherever that is.
-struct Counted {
-    explicit Counted(std::atomic<int>& count) : alive(&count) { ++*alive; }
-    Counted(const Counted& other) : alive(other.alive) { ++*alive; }
-    ~Counted() { --*alive; }
-    std::atomic<int>* alive;
 };
 
 }  // namespace

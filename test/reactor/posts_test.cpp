@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include <test/support/counted.hpp>
 #include <test/support/loop_test.hpp>
 
 using namespace support;
@@ -16,18 +17,6 @@ using reactor::Duration;
 using reactor::EventLoop;
 using reactor::Poster;
 using reactor::StateError;
-
-namespace {
-
-/// Counts objects, of which each must be destroyed exactly once, wherever that is.
-struct Counted {
-    explicit Counted(std::atomic<int>& count) : alive(&count) { ++*alive; }
-    Counted(const Counted& other) : alive(other.alive) { ++*alive; }
-    ~Counted() { --*alive; }
-    std::atomic<int>* alive;
-};
-
-}  // namespace
 
 // Callbacks from other threads: the loop wakes, takes them all, and refuses them once closed.
 BOOST_AUTO_TEST_SUITE(posts)

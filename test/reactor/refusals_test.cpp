@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <test/support/loop_test.hpp>
+#include <test/support/refusal.hpp>
 
 // What a refusal says: the call that the user wrote, and a way out.
 
@@ -30,16 +31,6 @@ using reactor::StateError;
 using reactor::Task;
 
 namespace {
-
-template <class E, class F>
-std::string refusal(F f) {
-    try {
-        f();
-    } catch (const E& error) {
-        return error.what();
-    }
-    return "not refused";
-}
 
 bool begins(const std::string& text, const std::string& with) {
     return text.compare(0, with.size(), with) == 0;

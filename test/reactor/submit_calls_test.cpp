@@ -12,6 +12,8 @@
 
 #include "loop_thread.hpp"
 #include <reactor/combinators.hpp>
+#include <reactor/context.hpp>
+#include <reactor/task.hpp>
 #include <test/support/loop_test.hpp>
 
 namespace {
@@ -19,6 +21,7 @@ namespace {
 using reactor::BrokenPromise;
 using reactor::CancelledError;
 using reactor::EventLoop;
+using reactor::Options;
 using reactor::Promise;
 using reactor::StateError;
 using reactor::submit;
@@ -26,6 +29,10 @@ using reactor::Submitted;
 using support::milliseconds;
 using support::seconds;
 using Strings = std::vector<std::string>;
+
+class Waits : public reactor::Task<void> {
+    Next start() override { return finish(); }
+};
 
 }  // namespace
 
@@ -122,6 +129,13 @@ REACTOR_LOOP_TEST(waiting_in_the_loop_that_is_to_bring_the_result_is_refused) {
     loop.run_until_idle();
     BOOST_TEST(refusal.find("result: this thread runs the event loop") == 0u);
     BOOST_CHECK_THROW(Submitted<int>().result(), StateError);
+}
+
+BOOST_AUTO_TEST_CASE(a_context_does_not_cross_threads) {
+    EventLoop loop;
+    BOOST_CHECK_THROW(submit<Waits>(loop, Options().context(reactor::copy_context())),
+                      std::invalid_argument);
+    BOOST_TEST(loop.ready_count() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

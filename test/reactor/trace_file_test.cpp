@@ -7,8 +7,10 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -190,6 +192,50 @@ BOOST_AUTO_TEST_CASE(labels_come_back_as_they_were) {
     }
     BOOST_TEST(read_trace(directory / "t.json").slices.at(0).name ==
                "a \"quoted\" \\ label\nof two lines");
+}
+
+// Law 9: a reader that goes ends the trace, not the program.
+BOOST_AUTO_TEST_CASE(a_pipe_whose_reader_has_gone_ends_the_trace_only) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "pipe";
+    const Forked child = forked([&] {
+        ::signal(SIGPIPE, SIG_DFL);
+        if (::mkfifo(path.c_str(), 0600) != 0) ::_exit(2);
+        const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        EventLoop loop;
+        const Trace trace(loop, path);
+        ::close(reader);
+        int ran = 0;
+        // What the log sink schedules, told of the failure before the loop sleeps, is not late.
+        loop.set_log([&](reactor::LogLevel, const std::string&) {
+            loop.call_soon([&] {
+                ++ran;
+                loop.stop();
+            });
+        });
+        loop.call_later(std::chrono::hours(1), [] {});
+        loop.run_forever();
+        ::_exit(ran == 1 ? 0 : 3);
+    });
+    BOOST_TEST(child.signal == 0);
+    BOOST_TEST(child.status == 0, child.errors);
+}
+
+BOOST_AUTO_TEST_CASE(closing_a_trace_on_another_thread_is_refused) {
+    EventLoop loop;
+    Trace trace(loop);
+    std::string refusal;
+    loop.call_soon([&] {
+        std::thread([&] {
+            try {
+                trace.close();
+            } catch (const reactor::StateError& error) {
+                refusal = error.what();
+            }
+        }).join();
+    });
+    loop.run_once();
+    BOOST_TEST(refusal.find("Trace::close") == 0u, refusal);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,10 +3,14 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
+#include <reactor/detail/loop_state.hpp>
 #include <reactor/error.hpp>
+#include <reactor/promise.hpp>
 
 #include "trace_fixture.hpp"
 
@@ -78,6 +82,46 @@ TRACE_TEST(a_throwing_callback_has_its_slice) {
     loop.run_until_idle();
     expect_report("Exception in callback throws");
     BOOST_TEST(cause_of("of thrower") == "throws");
+}
+
+// After the poll, before the batch: the queue was filled unseen.
+REACTOR_LOOP_TEST(a_trace_may_begin_in_the_handler_of_a_report) {
+    const TemporaryDirectory directory;
+    std::unique_ptr<Trace> trace;
+    loop.set_exception_handler([&](EventLoop&, const reactor::Report&) {
+        if (!trace) trace.reset(new Trace(loop, directory / "t.json"));
+    });
+    std::thread other;
+    loop.call_soon([&] {
+        std::unique_ptr<reactor::Promise<int>> failed(
+            new reactor::Promise<int>(loop.create_promise<int>()));
+        failed->set_exception(std::runtime_error("unread"));
+        reactor::Promise<int>* const last = failed.release();
+        other = std::thread([last] { delete last; });
+        other.join();
+        loop.call_later(label("first"), Duration(1), [] {});
+        loop.call_later(label("second"), Duration(2),
+                        [&] { loop.call_soon(label("of second"), [] {}); });
+        loop.clock().advance(milliseconds(1));
+    });
+    loop.run_until_idle();
+    BOOST_REQUIRE(trace);
+    trace.reset();
+    BOOST_TEST(read_trace(directory / "t.json").cause_of("of second") == "second");
+}
+
+// Who is called in by a callback that goes the quick way hears of its end all the same.
+REACTOR_LOOP_TEST(an_observer_called_in_by_a_callback_hears_of_its_end) {
+    struct Listener final : reactor::detail::Observer {
+        void begins(const reactor::detail::Node&) noexcept override { running = true; }
+        void ends() noexcept override { running = false; }
+        bool running = true;
+    } listener;
+    auto& state = static_cast<reactor::detail::LoopState&>(loop.core());
+    loop.call_soon([&] { state.add_observer(listener); });
+    loop.run_iterations(1);
+    BOOST_TEST(!listener.running);
+    state.remove_observer(listener);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <reactor/selector.hpp>
+#include <test/support/no_descriptors_left.hpp>
 
 namespace {
 
@@ -162,6 +163,27 @@ BOOST_AUTO_TEST_CASE(threads_end_the_wait_of_every_selector) {
         for (std::thread& poster : posters) poster.join();
         BOOST_TEST(!failed);
     }
+}
+
+// The old number is somebody else's: it must be neither written nor closed any more.
+BOOST_AUTO_TEST_CASE(a_wakeup_that_cannot_be_renewed_is_loud_and_leaves_the_number_alone) {
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    BOOST_REQUIRE(null >= 0);
+    int number;
+    {
+        Wakeup wakeup;
+        number = wakeup.fd();
+        BOOST_REQUIRE(::dup3(null, number, O_CLOEXEC) == number);
+        {
+            const support::NoDescriptorsLeft none;
+            BOOST_CHECK_THROW(wakeup.renew(), std::system_error);
+        }
+        BOOST_TEST(wakeup.fd() == -1);
+        BOOST_TEST(!wakeup.notify());
+    }
+    BOOST_TEST(::fcntl(number, F_GETFD) != -1);
+    ::close(number);
+    ::close(null);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
