@@ -99,15 +99,15 @@ REACTOR_LOOP_TEST(a_trace_may_begin_in_the_handler_of_a_report) {
         reactor::Promise<int>* const last = failed.release();
         other = std::thread([last] { delete last; });
         other.join();
-        loop.call_later(label("first"), Duration(1), [] {});
-        loop.call_later(label("second"), Duration(2),
-                        [&] { loop.call_soon(label("of second"), [] {}); });
+        // Alone in its batch: there is not even a neighbour's entry to take for its own.
+        loop.call_later(label("timer"), Duration(1),
+                        [&] { loop.call_soon(label("of timer"), [] {}); });
         loop.clock().advance(milliseconds(1));
     });
     loop.run_until_idle();
     BOOST_REQUIRE(trace);
     trace.reset();
-    BOOST_TEST(read_trace(directory / "t.json").cause_of("of second") == "second");
+    BOOST_TEST(read_trace(directory / "t.json").cause_of("of timer") == "timer");
 }
 
 // Who is called in by a callback that goes the quick way hears of its end all the same.
