@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/lingering.hpp>
+#include <net/detail/transport_service.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 namespace reactor {
 namespace net {
@@ -34,15 +33,18 @@ constexpr std::size_t read_size = 64 * 1024;
 }  // namespace
 
 Lingering::Lingering(EventLoop& loop)
-    : loop_(loop), most_(most_of_the_process()), rubbish_(new char[read_size]) {}
+    : loop_(loop),
+      calls_(loop.service<TransportService>().calls),
+      most_(most_of_the_process()),
+      rubbish_(new char[read_size]) {}
 
 Lingering::~Lingering() {
     // The loop is closing: nothing is watched any more.
-    for (const auto& one : descriptors_) ::close(one.first);
+    for (const auto& one : descriptors_) calls_.close(one.first);
 }
 
 void Lingering::take(int descriptor) noexcept {
-    if (descriptors_.size() < most_ && ::shutdown(descriptor, SHUT_WR) == 0) {
+    if (descriptors_.size() < most_ && calls_.end_sending(descriptor) == 0) {
         try {
             watch(descriptor);
             return;
@@ -55,7 +57,7 @@ void Lingering::take(int descriptor) noexcept {
             }
         }
     }
-    ::close(descriptor);
+    calls_.close(descriptor);
 }
 
 void Lingering::watch(int descriptor) {
@@ -73,8 +75,8 @@ void Lingering::readable(int descriptor) {
     const auto found = descriptors_.find(descriptor);
     if (found == descriptors_.end()) return;
     Descriptor& one = found->second;
-    const ::ssize_t got = ::recv(descriptor, rubbish_.get(), read_size, 0);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    const ::ssize_t got = calls_.receive(descriptor, rubbish_.get(), read_size);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got > 0) one.discarded += static_cast<std::size_t>(got);
     if (got <= 0 || one.discarded > most_bytes) {
         close(descriptor);
@@ -90,7 +92,7 @@ void Lingering::close(int descriptor) noexcept {
     found->second.limit.cancel();
     descriptors_.erase(found);
     loop_.forget_descriptor(descriptor);
-    ::close(descriptor);
+    calls_.close(descriptor);
 }
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #ifndef REACTOR_NET_DETAIL_LINGERING_HPP
 #define REACTOR_NET_DETAIL_LINGERING_HPP
 
+#include <net/detail/socket_calls.hpp>
 #include <reactor/clock.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/handle.hpp>
@@ -41,6 +42,7 @@ private:
     void close(int descriptor) noexcept;
 
     EventLoop& loop_;
+    const SocketCalls calls_;
     const std::size_t most_;  // descriptors at a time
     std::unique_ptr<char[]> rubbish_;
     std::unordered_map<int, Descriptor> descriptors_;

@@ -9,7 +9,6 @@
 #include <system_error>
 
 #include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace reactor {
@@ -109,7 +108,8 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
 
 /// One call. Of an operation that is done afterwards the file could not be read.
 TransportState::Progress TransportState::advance(FileOperation& file) {
-    const ::ssize_t took = file.by_copy ? copy_part(file) : send_part(descriptor_, file);
+    const bool by_copy = file.by_copy || service_->calls.simulated();
+    const ::ssize_t took = by_copy ? copy_part(file) : send_part(descriptor_, file);
     const int code = took < 0 ? errno : 0;
     if (took > 0) {
         const std::uint64_t size = static_cast<std::uint64_t>(took);
@@ -123,7 +123,7 @@ TransportState::Progress TransportState::advance(FileOperation& file) {
     if (took == 0) return Progress::done;  // the file ends here
     if (code == EINTR) return Progress::some;
     if (would_block(code)) return Progress::blocked;
-    if (!file.by_copy && (code == EINVAL || code == ENOSYS)) {
+    if (!by_copy && (code == EINVAL || code == ENOSYS)) {
         file.by_copy = true;
         return Progress::some;
     }
@@ -143,7 +143,7 @@ TransportState::Progress TransportState::advance(FileOperation& file) {
         static_cast<std::size_t>(std::min<std::uint64_t>(file.left, sizeof bytes));
     const ::ssize_t got = ::pread(file.file, bytes, wanted, static_cast<::off_t>(file.offset));
     if (got <= 0) return got;
-    return ::send(descriptor_, bytes, static_cast<std::size_t>(got), MSG_NOSIGNAL);
+    return service_->calls.send(descriptor_, bytes, static_cast<std::size_t>(got));
 }
 
 /// The same as flush() for the file that is next.

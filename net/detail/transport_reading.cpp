@@ -6,23 +6,9 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <sys/socket.h>
-
 namespace reactor {
 namespace net {
 namespace detail {
-
-namespace {
-
-::ssize_t receive(int descriptor, char* room, std::size_t size) noexcept {
-    ::ssize_t got;
-    do {
-        got = ::recv(descriptor, room, size, 0);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
-
-}  // namespace
 
 /// One read: less than all of the room means that nothing is left, and if there is more, the
 /// descriptor is still ready in the next iteration. So one connection does not hold up the others.
@@ -37,7 +23,7 @@ void TransportState::read() {
         ~Looking() { buffer.keep(0); }
     } const looking{service_->buffer};
     char* const bytes = looking.buffer.open();
-    const ::ssize_t got = receive(descriptor_, bytes, ReadBuffer::size);
+    const ::ssize_t got = service_->calls.receive(descriptor_, bytes, ReadBuffer::size);
     if (got > 0) {
         const std::size_t size = static_cast<std::size_t>(got);
         looking.buffer.keep(size);
@@ -62,7 +48,7 @@ void TransportState::read_for_protocol() {
     });
     // It may have closed the connection, paused it, or given it to another protocol.
     if (!given || !is_reading() || protocol_.get() != asked) return;
-    const ::ssize_t got = receive(descriptor_, room.data, room.size);
+    const ::ssize_t got = service_->calls.receive(descriptor_, room.data, room.size);
     if (got > 0) {
         if (timed_) touch(&TimeLimits::input);
         call("buffer_updated", Weight::vital, [got](Protocol& protocol) {

@@ -3,6 +3,7 @@
 #define REACTOR_NET_DETAIL_TRANSPORT_SERVICE_HPP
 
 #include <net/detail/read_buffer.hpp>
+#include <net/detail/socket_calls.hpp>
 #include <reactor/detail/watch_table.hpp>
 #include <reactor/event_loop.hpp>
 
@@ -37,6 +38,7 @@ public:
     /// Of all their watches. Who waits is told by the label, not by a place in here.
     const Options watch_options = Options(Here("", "", 0)).owned_descriptor();
     reactor::detail::WatchTable& watches;
+    SocketCalls calls;
     ReadBuffer buffer;
 
 private:

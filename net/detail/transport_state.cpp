@@ -8,9 +8,6 @@
 #include <new>
 #include <system_error>
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 namespace reactor {
 namespace net {
 namespace detail {
@@ -267,8 +264,7 @@ void TransportState::depart() noexcept {
 
 void TransportState::farewell(int descriptor) noexcept {
     if (reset_) {
-        const ::linger at_once = {1, 0};
-        ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        service_->calls.reset_on_close(descriptor);
     } else if (wrote_ && !eof_ && (unread_ || flushed_late_ || input_waits(descriptor))) {
         try {
             core.loop->service<Lingering>().take(descriptor);
@@ -277,15 +273,12 @@ void TransportState::farewell(int descriptor) noexcept {
             // No memory: closed at once, as most programs do.
         }
     }
-    ::close(descriptor);
+    service_->calls.close(descriptor);
 }
 
 bool TransportState::input_waits(int descriptor) noexcept {
     char* const room = service_->buffer.open();
-    ::ssize_t got;
-    do {
-        got = ::recv(descriptor, room, ReadBuffer::size, MSG_DONTWAIT);
-    } while (got < 0 && errno == EINTR);
+    const ::ssize_t got = service_->calls.receive(descriptor, room, ReadBuffer::size);
     service_->buffer.keep(0);
     return got > 0;
 }
@@ -315,8 +308,9 @@ void TransportState::loop_closed() noexcept {
         } catch (...) {
         }
     }
+    const SocketCalls calls = service_->calls;
     vanish();
-    if (descriptor >= 0) ::close(descriptor);
+    if (descriptor >= 0) calls.close(descriptor);
 }
 
 /// The loop has let go of a node: somebody has closed the descriptor, and its number may be that of

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 namespace reactor {
@@ -21,18 +20,6 @@ constexpr int calls_per_turn = 16;
 // asyncio's LOG_THRESHOLD_FOR_CONNLOST_WRITES (constants.py): a few writes that cross the end of
 // the connection on their way are no mistake.
 constexpr std::uint8_t silent_drops = 4;
-
-/// What the system took, negative for errno.
-::ssize_t send_pieces(int descriptor, ::iovec* pieces, std::size_t count) noexcept {
-    ::msghdr message = ::msghdr();
-    message.msg_iov = pieces;
-    message.msg_iovlen = count;
-    ::ssize_t took;
-    do {
-        took = ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
-    } while (took < 0 && errno == EINTR);
-    return took;
-}
 
 [[noreturn]] void refuse_after_eof(const char* call) {
     throw StateError(std::string(call) + ": write_eof() has ended the sending half");
@@ -106,10 +93,7 @@ void TransportState::count_dropped_write() {
 
 /// How many were sent: if not all, the system's buffer is full, or the connection is lost.
 std::size_t TransportState::send_at_once(ByteView bytes) {
-    ::ssize_t took;
-    do {
-        took = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    } while (took < 0 && errno == EINTR);
+    const ::ssize_t took = service_->calls.send(descriptor_, bytes.data(), bytes.size());
     if (took < 0) {
         if (!would_block(errno)) lose_by_system("send to", errno);
         return 0;
@@ -131,7 +115,7 @@ std::size_t TransportState::send_at_once(const std::vector<ByteView>& pieces, st
             vectors[count].iov_len = piece.size();
             size += piece.size();
         }
-        const ::ssize_t took = send_pieces(descriptor_, vectors, count);
+        const ::ssize_t took = service_->calls.send(descriptor_, vectors, count);
         if (took < 0) {
             if (!would_block(errno)) lose_by_system("send to", errno);
             return 0;
@@ -191,7 +175,7 @@ bool TransportState::flush() {
     const std::size_t count = queue.gather(pieces, pieces_per_call);
     std::size_t size = 0;
     for (std::size_t i = 0; i < count; ++i) size += pieces[i].iov_len;
-    const ::ssize_t took = send_pieces(descriptor_, pieces, count);
+    const ::ssize_t took = service_->calls.send(descriptor_, pieces, count);
     if (took < 0) {
         if (!would_block(errno)) lose_by_system("send to", errno);
         return false;
@@ -226,7 +210,7 @@ void TransportState::write_eof() {
 
 void TransportState::shut_down() noexcept {
     // It fails if the peer has reset the connection: reading, or the next write, will tell.
-    ::shutdown(descriptor_, SHUT_WR);
+    service_->calls.end_sending(descriptor_);
 }
 
 }  // namespace detail
