@@ -313,12 +313,13 @@ void TransportState::loop_closed() noexcept {
     if (descriptor >= 0) calls.close(descriptor);
 }
 
-/// The loop has let go of a node: somebody has closed the descriptor, and its number may be that of
-/// something else by now.
+/// The loop has let go of a node: its selector refuses to watch the descriptor any more; or
+/// somebody has closed it, and its number may be that of something else by now.
 void TransportState::unwatched() noexcept {
     if (core.closed.load(std::memory_order_relaxed) || !node_) return;
+    const int refusal = service_->watches.refusal();
     // What was not watched has not been lost with its descriptor.
-    foreign_ = foreign_ || watching_ || (output_ && output_->writer);
+    if (refusal == 0) foreign_ = foreign_ || watching_ || (output_ && output_->writer);
     watching_ = false;
     try {
         Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
@@ -331,7 +332,7 @@ void TransportState::unwatched() noexcept {
         queue();  // the one that is gone was on its way to finish()
         return;
     }
-    lose_by_system("watch the connection to", EBADF);
+    lose_by_system("watch the connection to", refusal != 0 ? refusal : EBADF);
 }
 
 }  // namespace detail
