@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <vector>
 
 using namespace transports;
 
