@@ -208,8 +208,8 @@ REACTOR_LOOP_TEST(no_signal_comes_of_a_peer_that_is_gone) {
 REACTOR_LOOP_TEST(many_files_wait_and_some_are_cancelled) {
     constexpr std::size_t count = 60000;
     const Descriptor file = file_of("0123456789");
-    Connection c(loop, Connection::tcp);
-    Transport& transport = c.open();
+    Connection c(loop);
+    Transport& transport = c.open_narrow();
     c.fill();
     std::vector<Promise<std::uint64_t>> sent;
     std::string expected;
@@ -231,8 +231,8 @@ REACTOR_LOOP_TEST(many_files_wait_and_some_are_cancelled) {
     c.run_until_lost();
 
     // Those that are left when the connection ends.
-    Connection d(loop, Connection::tcp);
-    d.open();
+    Connection d(loop);
+    d.open_narrow();
     d.fill();
     sent.clear();
     for (std::size_t i = 0; i < count; ++i) {
