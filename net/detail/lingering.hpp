@@ -42,7 +42,7 @@ private:
     void close(int descriptor) noexcept;
 
     EventLoop& loop_;
-    const SocketCalls calls_;
+    const SocketCalls& calls_;  // those of the transports
     const std::size_t most_;  // descriptors at a time
     std::unique_ptr<char[]> rubbish_;
     std::unordered_map<int, Descriptor> descriptors_;
