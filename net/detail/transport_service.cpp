@@ -26,6 +26,11 @@ void TransportService::add(int descriptor, TransportState& transport) {
     transports_[index] = &transport;
 }
 
+SocketCalls socket_calls(const EventLoop& loop) noexcept {
+    const auto* const service = loop.service_if_made<TransportService>();
+    return service ? service->calls : SocketCalls();
+}
+
 }  // namespace detail
 }  // namespace net
 }  // namespace reactor

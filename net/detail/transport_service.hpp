@@ -45,6 +45,9 @@ private:
     std::vector<TransportState*> transports_;
 };
 
+/// How that loop's sockets are opened: by the system, unless it has a network in memory.
+SocketCalls socket_calls(const EventLoop& loop) noexcept;
+
 }  // namespace detail
 }  // namespace net
 }  // namespace reactor
