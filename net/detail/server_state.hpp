@@ -39,13 +39,14 @@ public:
     ServerState& operator=(const ServerState&) = delete;
     void keep() noexcept { ++references_; }
     void drop() noexcept {
-        if (--references_ == 0) delete this;
+        if (--references_ == 0) destroy();
     }
 
     // ---- of the Server ----
 
     /// If it fails, the server is closed.
     void start_serving();
+    bool is_closed() const noexcept { return closed_; }
     bool is_serving() const noexcept { return serving_ && !closed_; }
     void close() noexcept;
     /// The Server goes, and its reference.
@@ -100,6 +101,7 @@ private:
     ServerState(EventLoop& loop, std::vector<ListeningSocket> sockets,
                 const ServerOptions& options);
     ~ServerState();
+    void destroy() noexcept;
     bool is_closed_loop() const noexcept { return core.closed.load(std::memory_order_relaxed); }
     void close_sockets() noexcept;
 
@@ -148,7 +150,7 @@ private:
     std::unordered_map<Endpoint, std::size_t> by_address_;  // connections, if they are limited
     ServerCounters counters_;
     TimerHandle rest_;
-    TimePoint reported_;  // the last rest that was
+    TimePoint reported_;                      // the last rest that was
     std::vector<ServerWait*> waits_;          // owns a reference of each
     std::vector<ServerShutdown*> shutdowns_;  // likewise
     ServerState* before_ = nullptr;
