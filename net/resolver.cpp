@@ -113,14 +113,24 @@ public:
     EventLoop& loop;
     std::shared_ptr<const Resolver::Lookup> hosts;
     std::shared_ptr<const Resolver::Lookup> services;
+    Resolver::LoopLookup on_loop;
 
 private:
+    using Addresses = std::vector<Endpoint>;
+
+    struct Name {
+        Waiters waiters;
+        Promise<Addresses> answer;  // of a LoopLookup, else empty
+    };
+
     void begin(ResolveOperation& operation);
-    void look_up(const Question& question);
+    void look_up(const Question& question, Name& name);
+    void look_up_on_loop(const Question& question, Name& name);
+    void look_up_on_thread(const Question& question);
     static void tell(ResolveOperation& waiter, const std::vector<Endpoint>& found);
 
     std::shared_ptr<LookupPool> pool_;
-    std::map<Question, Waiters> names_;
+    std::map<Question, Name> names_;
 };
 
 void ResolveOperation::abandon() noexcept {
@@ -131,13 +141,14 @@ ResolverState::~ResolverState() {
     pool_->close();
     // close() of the loop: what waits stays pending.
     for (const auto& name : names_) {
-        for (ResolveOperation* waiter = name.second.first; waiter; waiter = waiter->behind) {
+        for (ResolveOperation* waiter = name.second.waiters.first; waiter;
+             waiter = waiter->behind) {
             waiter->owner = nullptr;
         }
     }
     // Only now, when what goes with them may cancel the others.
     for (const auto& name : names_) {
-        for (ResolveOperation* waiter = name.second.first; waiter;) {
+        for (ResolveOperation* waiter = name.second.waiters.first; waiter;) {
             const StateOwner<ResolveOperation> gone(waiter);
             waiter = gone->behind;
         }
@@ -166,20 +177,50 @@ Promise<std::vector<Endpoint>> ResolverState::ask(const Question& question, std:
 }
 
 void ResolverState::begin(ResolveOperation& operation) {
-    const auto name = names_.emplace(operation.question, Waiters());
+    const auto name = names_.emplace(operation.question, Name());
     if (name.second) {
         try {
-            look_up(operation.question);
+            look_up(operation.question, name.first->second);
         } catch (...) {
             names_.erase(name.first);
             throw;
         }
     }
-    name.first->second.add(operation);
+    name.first->second.waiters.add(operation);
     operation.owner = this;
 }
 
-void ResolverState::look_up(const Question& question) {
+void ResolverState::look_up(const Question& question, Name& name) {
+    if (on_loop && question.kind == Question::Kind::host) {
+        look_up_on_loop(question, name);
+    } else {
+        look_up_on_thread(question);
+    }
+}
+
+void ResolverState::look_up_on_loop(const Question& question, Name& name) {
+    const Resolver::LoopLookup lookup = on_loop;  // which may replace itself
+    Promise<Addresses> answer;
+    try {
+        answer = lookup(question.name);
+        if (!answer) throw StateError("resolve: the LoopLookup has given an empty promise");
+    } catch (...) {
+        answer = loop.create_promise<Addresses>();
+        answer.set_exception(std::current_exception());
+    }
+    name.answer = answer;
+    answer.add_done_callback([this, question](const Promise<Addresses>& done) {
+        const auto asked = names_.find(question);
+        // Given up, and perhaps asked for anew: then this is the old answer.
+        if (asked == names_.end() || asked->second.answer != done) return;
+        LookupAnswer found;
+        found.error = done.error();
+        if (!found.error) found.found = done.result();
+        answered(question, found);
+    });
+}
+
+void ResolverState::look_up_on_thread(const Question& question) {
     const Poster poster = loop.poster();
     const auto answered_here = [this](const Question& asked, LookupAnswer& answer) {
         answered(asked, answer);
@@ -199,7 +240,7 @@ void ResolverState::look_up(const Question& question) {
 void ResolverState::answered(const Question& question, LookupAnswer& answer) {
     const auto name = names_.find(question);
     if (name == names_.end()) return;
-    const Waiters waiters = name->second;
+    const Waiters waiters = name->second.waiters;
     names_.erase(name);
     for (ResolveOperation* waiter = waiters.first; waiter; waiter = waiter->behind) {
         waiter->limit.cancel();
@@ -248,10 +289,17 @@ void ResolverState::late(ResolveOperation* operation) {
 StateOwner<ResolveOperation> ResolverState::detach(ResolveOperation& operation) noexcept {
     operation.limit.cancel();
     const auto name = names_.find(operation.question);
-    name->second.remove(operation);
-    // One that has begun cannot be stopped. The name stays, so that whoever asks again joins it: a
-    // name that hangs must not take one thread after the other.
-    if (!name->second.first && pool_->withdraw(operation.question)) names_.erase(name);
+    name->second.waiters.remove(operation);
+    if (name->second.waiters.first) return StateOwner<ResolveOperation>(&operation);
+    const Promise<Addresses> answer = std::move(name->second.answer);
+    if (answer) {
+        names_.erase(name);
+        answer.cancel();
+    } else if (pool_->withdraw(operation.question)) {
+        // One that has begun cannot be stopped. The name stays, so that whoever asks again joins
+        // it: a name that hangs must not take one thread after the other.
+        names_.erase(name);
+    }
     return StateOwner<ResolveOperation>(&operation);
 }
 
@@ -306,6 +354,11 @@ void Resolver::set_lookup(Lookup lookup) {
     state_->loop.core().check_thread("set_lookup");
     if (!lookup) lookup = &Resolver::system_lookup;
     state_->hosts = std::make_shared<const Lookup>(std::move(lookup));
+}
+
+void Resolver::set_loop_lookup(LoopLookup lookup) {
+    state_->loop.core().check_thread("set_loop_lookup");
+    state_->on_loop = std::move(lookup);
 }
 
 void Resolver::set_service_lookup(ServiceLookup lookup) {
