@@ -3,8 +3,8 @@
 #define REACTOR_NET_DETAIL_CONNECT_ATTEMPT_HPP
 
 #include <net/connect_options.hpp>
+#include <net/detail/new_connection.hpp>
 #include <net/endpoint.hpp>
-#include <net/socket.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
 
@@ -19,10 +19,11 @@ namespace reactor {
 namespace net {
 namespace detail {
 
-/// How each attempt of one connect() is made: what staggered_race() starts.
-std::vector<std::function<Promise<Socket>()>> connect_attempts(
-    EventLoop& loop, const std::vector<Endpoint>& addresses, const ConnectOptions& options,
-    TimePoint deadline);
+/// How each attempt of one connect() is made: what staggered_race() starts. By the system, or in
+/// the network in memory that `calls` know.
+std::vector<std::function<Promise<NewConnection>()>> connect_attempts(
+    EventLoop& loop, const SocketCalls& calls, const std::vector<Endpoint>& addresses,
+    const ConnectOptions& options, TimePoint deadline);
 
 /// What became of the attempts when all have failed, and the one error that tells it.
 class ConnectFailure {

@@ -259,6 +259,7 @@ void TransportState::depart() noexcept {
     if (service_->find(descriptor) == this) service_->remove(descriptor);
     if (!foreign_) farewell(descriptor);
     drop_node(node_);
+    if (owner_) owner_->connection_gone(*this);
     release();
 }
 
@@ -273,7 +274,7 @@ void TransportState::farewell(int descriptor) noexcept {
             // No memory: closed at once, as most programs do.
         }
     }
-    service_->calls.close(descriptor);
+    service_->close(descriptor);
 }
 
 bool TransportState::input_waits(int descriptor) noexcept {
@@ -296,6 +297,7 @@ void TransportState::vanish() noexcept {
     drop_node(node_);
     { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
     if (unsent) end_files(*unsent);
+    if (owner_) owner_->connection_gone(*this);
     release();
 }
 
@@ -313,12 +315,13 @@ void TransportState::loop_closed() noexcept {
     if (descriptor >= 0) calls.close(descriptor);
 }
 
-/// The loop has let go of a node: somebody has closed the descriptor, and its number may be that of
-/// something else by now.
+/// The loop has let go of a node: its selector refuses to watch the descriptor any more; or
+/// somebody has closed it, and its number may be that of something else by now.
 void TransportState::unwatched() noexcept {
     if (core.closed.load(std::memory_order_relaxed) || !node_) return;
+    const int refusal = service_->watches.refusal();
     // What was not watched has not been lost with its descriptor.
-    foreign_ = foreign_ || watching_ || (output_ && output_->writer);
+    if (refusal == 0) foreign_ = foreign_ || watching_ || (output_ && output_->writer);
     watching_ = false;
     try {
         Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
@@ -331,7 +334,7 @@ void TransportState::unwatched() noexcept {
         queue();  // the one that is gone was on its way to finish()
         return;
     }
-    lose_by_system("watch the connection to", EBADF);
+    lose_by_system("watch the connection to", refusal != 0 ? refusal : EBADF);
 }
 
 }  // namespace detail

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_SUITE(transport_lingering)
 // Fault E4.
 REACTOR_LOOP_TEST(closing_with_unread_input_does_not_destroy_the_answer) {
     const std::string answer = pattern(2048);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 50; ++round) {
         Connection c(loop, Connection::tcp);
         c.course.on_data = [&] {
             if (c.course.transport.is_closing()) return;
@@ -53,7 +53,7 @@ REACTOR_LOOP_TEST(closing_with_unread_input_does_not_destroy_the_answer) {
         };
         c.open();
         Seen seen;
-        const milliseconds pause(round < 2 ? 5 : 0);
+        const milliseconds pause(round == 0 ? 50 : round == 1 ? 5 : 0);
         std::thread client([&] { seen = upload_then_read(c.theirs.number, 1 << 20, pause); });
         c.run_until_lost();
         while (loop.watch_count() != 0) {
