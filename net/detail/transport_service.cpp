@@ -3,6 +3,8 @@
 #include <net/detail/transport_state.hpp>
 #include <reactor/detail/loop_state.hpp>
 
+#include <algorithm>
+
 namespace reactor {
 namespace net {
 namespace detail {
@@ -18,12 +20,31 @@ TransportService::~TransportService() {
     for (std::size_t i = 0; i < transports_.size(); ++i) {
         if (transports_[i]) transports_[i]->loop_closed();
     }
+    while (!parted_.empty()) parted_.back()->loop_closed();
 }
 
 void TransportService::add(int descriptor, TransportState& transport) {
     const auto index = static_cast<std::size_t>(descriptor);
     if (index >= transports_.size()) transports_.resize(index + 1 + index / 2);
     transports_[index] = &transport;
+}
+
+void TransportService::remove(int descriptor, TransportState& transport) noexcept {
+    if (find(descriptor) == &transport) {
+        transports_[static_cast<std::size_t>(descriptor)] = nullptr;
+    } else {
+        parted_.erase(std::find(parted_.begin(), parted_.end(), &transport));
+    }
+}
+
+void TransportService::part(int descriptor, TransportState& transport) noexcept {
+    if (find(descriptor) != &transport) return;
+    try {
+        parted_.push_back(&transport);
+    } catch (...) {
+        return;  // no memory: the number stays taken for so long
+    }
+    transports_[static_cast<std::size_t>(descriptor)] = nullptr;
 }
 
 }  // namespace detail

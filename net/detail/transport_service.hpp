@@ -31,9 +31,9 @@ public:
         return index < transports_.size() ? transports_[index] : nullptr;
     }
     void add(int descriptor, TransportState& transport);
-    void remove(int descriptor) noexcept {
-        transports_[static_cast<std::size_t>(descriptor)] = nullptr;
-    }
+    void remove(int descriptor, TransportState& transport) noexcept;
+    /// The descriptor was closed behind its back, and the number may be another transport's soon.
+    void part(int descriptor, TransportState& transport) noexcept;
 
     /// Of all their watches. Who waits is told by the label, not by a place in here.
     const Options watch_options = Options(Here("", "", 0)).owned_descriptor();
@@ -43,6 +43,7 @@ public:
 
 private:
     std::vector<TransportState*> transports_;
+    std::vector<TransportState*> parted_;  // from their descriptors, until they are lost
 };
 
 }  // namespace detail
