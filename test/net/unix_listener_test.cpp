@@ -91,6 +91,28 @@ REACTOR_LOOP_TEST(UX_01_a_stale_file_is_replaced_and_no_other) {
     BOOST_TEST(support::read_file(path) == "mine");
 }
 
+REACTOR_LOOP_TEST(UX_03_a_server_is_found_by_its_path_and_both_ends_know_it) {
+    be_patient(loop);
+    const TemporaryDirectory directory;
+    const Endpoint at = Endpoint::local_path(directory / "socket");
+    Socket client(loop);
+    BOOST_TEST(error_of(loop, client.connect(at)) ==
+               "connect to " + at.str() + ": No such file or directory");
+    BOOST_TEST(client.native_handle() == -1);
+
+    Listener listener(loop, at);
+    const Promise<Socket> accepted = listener.accept();
+    loop.run_until_complete(client.connect(at));
+    Socket server = loop.run_until_complete(accepted);
+    BOOST_TEST((client.remote_endpoint() == at));
+    BOOST_TEST((server.local_endpoint() == at));
+    BOOST_TEST(client.local_endpoint().str() == "unix:");
+    BOOST_TEST(server.remote_endpoint().str() == "unix:");
+    loop.run_until_complete(client.send("echo"));
+    loop.run_until_complete(server.send(loop.run_until_complete(server.read())));
+    BOOST_TEST(loop.run_until_complete(client.read()) == "echo");
+}
+
 REACTOR_LOOP_TEST(a_server_that_lives_is_never_replaced) {
     be_patient(loop);
     const TemporaryDirectory directory;
