@@ -25,7 +25,7 @@ struct Taken {
         other.fill();
         BOOST_REQUIRE(::dup2(other.number, number) == number);
     }
-    /// The loop notices, and connection_lost() is next.
+    /// The loop notices, and calls connection_lost().
     void lose(reactor::testing::LoopFixture& fixture) {
         first.course.transport.write("x");  // waits for room, of which epoll knows nothing
         fixture.loop.run_iterations(1);
@@ -224,8 +224,14 @@ BOOST_AUTO_TEST_CASE(a_loop_may_close_between_the_loss_of_a_descriptor_and_conne
     Taken taken(fixture.loop);
     Course second;
     Promise<Transport> made;
-    taken.lose(fixture);
-    made = make_transport(fixture.loop, taken.number, told(second));
+    fixture.loop.call_soon([&] {  // in front of connection_lost()
+        BOOST_TEST(taken.first.course.transport.is_closing());
+        made = make_transport(fixture.loop, taken.number, told(second));
+        throw reactor::LoopExit(4);
+    });
+    taken.first.course.transport.write("x");
+    BOOST_CHECK_THROW(fixture.loop.run_forever(), reactor::LoopExit);
+    fixture.expect_report("Descriptor " + std::to_string(taken.number));
     fixture.loop.close();
     BOOST_TEST(taken.first.course.destroyed == 1);
     BOOST_TEST(taken.first.course.lost == 0);

@@ -3,6 +3,8 @@
 
 #include "connected.hpp"
 #include "unix_sockets.hpp"
+#include <net/detail/unix_socket_file.hpp>
+#include <test/reactor/forked.hpp>
 #include <test/support/temporary_directory.hpp>
 
 #include <atomic>
@@ -199,11 +201,11 @@ REACTOR_LOOP_TEST(a_forked_child_removes_nothing) {
     const TemporaryDirectory directory;
     const std::string path = directory / "socket";
     std::unique_ptr<Listener> listener(new Listener(loop, Endpoint::local_path(path)));
-    const int status = in_forked_child([&] {
+    const Forked child = forked([&] {
         listener.reset();
-        return exists(path) ? 0 : 1;
+        if (!exists(path)) throw 1;
     });
-    BOOST_TEST(status == 0);
+    BOOST_TEST(child.status == 0);
     serves(loop, *listener);
     listener.reset();
     BOOST_TEST(!exists(path));
@@ -245,6 +247,21 @@ BOOST_AUTO_TEST_CASE(of_servers_that_start_together_one_replaces_the_stale_file)
         for (std::thread& thread : threads) thread.join();
         BOOST_TEST(names_in(directory.path()) == Names());
     }
+}
+
+BOOST_AUTO_TEST_CASE(the_directory_is_locked_until_the_path_is_bound_again) {
+    const TemporaryDirectory directory;
+    leave_stale(directory / "socket");
+    const int fd = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    {
+        const reactor::net::detail::StaleSocketRemoval removal(directory / "socket");
+        BOOST_TEST(removal.made_way());
+        BOOST_TEST(::flock(fd, LOCK_EX | LOCK_NB) == -1);
+        BOOST_TEST(errno == EWOULDBLOCK);
+    }
+    BOOST_TEST(::flock(fd, LOCK_EX | LOCK_NB) == 0);
+    ::close(fd);
+    BOOST_TEST(names_in(directory.path()) == Names());
 }
 
 REACTOR_LOOP_TEST(a_lock_that_somebody_keeps_on_the_directory_does_not_matter) {
