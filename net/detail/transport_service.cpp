@@ -4,10 +4,7 @@
 #include <reactor/detail/loop_state.hpp>
 
 #include <algorithm>
-<<<<<<< HEAD
 #include <utility>
-=======
->>>>>>> w-listen
 
 namespace reactor {
 namespace net {
@@ -33,7 +30,6 @@ void TransportService::add(int descriptor, TransportState& transport) {
     transports_[index] = &transport;
 }
 
-<<<<<<< HEAD
 SocketCalls socket_calls(const EventLoop& loop) noexcept {
     const auto* const service = loop.service_if_made<TransportService>();
     return service ? service->calls : SocketCalls();
@@ -47,7 +43,8 @@ void TransportService::tell_shortages() noexcept {
     const std::vector<DescriptorShortage*> told = std::move(shortages_);
     shortages_.clear();
     for (DescriptorShortage* const waits : told) waits->descriptor_closed();
-=======
+}
+
 void TransportService::remove(int descriptor, TransportState& transport) noexcept {
     if (find(descriptor) == &transport) {
         transports_[static_cast<std::size_t>(descriptor)] = nullptr;
@@ -64,7 +61,6 @@ void TransportService::part(int descriptor, TransportState& transport) noexcept 
         return;  // no memory: the number stays taken for so long
     }
     transports_[static_cast<std::size_t>(descriptor)] = nullptr;
->>>>>>> w-listen
 }
 
 }  // namespace detail

@@ -74,11 +74,8 @@ private:
     void tell_shortages() noexcept;
 
     std::vector<TransportState*> transports_;
-<<<<<<< HEAD
     std::vector<DescriptorShortage*> shortages_;
-=======
     std::vector<TransportState*> parted_;  // from their descriptors, until they are lost
->>>>>>> w-listen
 };
 
 /// How that loop's sockets are opened: by the system, unless it has a network in memory.
