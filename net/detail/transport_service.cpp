@@ -21,6 +21,7 @@ TransportService::~TransportService() {
     for (std::size_t i = 0; i < transports_.size(); ++i) {
         if (transports_[i]) transports_[i]->loop_closed();
     }
+    while (!parted_.empty()) parted_.back()->loop_closed();
 }
 
 void TransportService::add(int descriptor, TransportState& transport) {
@@ -37,6 +38,24 @@ void TransportService::tell_shortages() noexcept {
     const std::vector<DescriptorShortage*> told = std::move(shortages_);
     shortages_.clear();
     for (DescriptorShortage* const waits : told) waits->descriptor_closed();
+}
+
+void TransportService::remove(int descriptor, TransportState& transport) noexcept {
+    if (find(descriptor) == &transport) {
+        transports_[static_cast<std::size_t>(descriptor)] = nullptr;
+    } else {
+        parted_.erase(std::find(parted_.begin(), parted_.end(), &transport));
+    }
+}
+
+void TransportService::part(int descriptor, TransportState& transport) noexcept {
+    if (find(descriptor) != &transport) return;
+    try {
+        parted_.push_back(&transport);
+    } catch (...) {
+        return;  // no memory: the number stays taken for so long
+    }
+    transports_[static_cast<std::size_t>(descriptor)] = nullptr;
 }
 
 }  // namespace detail

@@ -93,7 +93,7 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
     try {
         service.watches.reserve("make_transport", descriptor);
     } catch (...) {
-        service.remove(descriptor);
+        service.remove(descriptor, *state);
         throw;
     }
     unfinished.made = nullptr;
@@ -256,7 +256,7 @@ void TransportState::depart() noexcept {
     descriptor_ = -1;
     // Out of the selector before the number is free for others.
     if (!foreign_) service_->watches.forget_all(descriptor);  // else it is somebody else's number
-    if (service_->find(descriptor) == this) service_->remove(descriptor);
+    service_->remove(descriptor, *this);
     if (!foreign_) farewell(descriptor);
     drop_node(node_);
     if (owner_) owner_->connection_gone(*this);
@@ -290,8 +290,8 @@ void TransportState::vanish() noexcept {
     closing_ = ending_ = true;
     const std::unique_ptr<Output> unsent = take_output();
     if (extras_) extras_->timer.cancel();
-    service_->watches.unreserve(descriptor_);
-    service_->remove(descriptor_);
+    if (!foreign_) service_->watches.unreserve(descriptor_);
+    service_->remove(descriptor_, *this);
     service_ = nullptr;
     descriptor_ = -1;
     drop_node(node_);
@@ -322,6 +322,7 @@ void TransportState::unwatched() noexcept {
     // What was not watched has not been lost with its descriptor.
     foreign_ = foreign_ || watching_ || (output_ && output_->writer);
     watching_ = false;
+    if (foreign_) service_->part(descriptor_, *this);
     try {
         Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
         std::swap(fresh, node_);

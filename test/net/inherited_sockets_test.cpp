@@ -107,7 +107,7 @@ struct TwoListeners {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(listening_sockets)
+BOOST_AUTO_TEST_SUITE(sockets_taken_over)
 
 BOOST_AUTO_TEST_CASE(a_program_takes_the_sockets_it_was_started_with) {
     // This very program, started as systemd would.
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_program_takes_the_sockets_it_was_started_with) {
         inherit({two.a, two.b});
         say_environment("2", "http:unknown-2");
         ::setenv("REACTOR_TEST_EXPECTED", expected.c_str(), 1);
-        ::execl("/proc/self/exe", "test", "--run_test=listening_sockets/a_program_takes*",
+        ::execl("/proc/self/exe", "test", "--run_test=sockets_taken_over/a_program_takes*",
                 static_cast<char*>(nullptr));
         return 99;
     });
