@@ -161,6 +161,7 @@ private:
     bool serving_ = false;
     bool watched_ = false;  // the sockets are
     bool closed_ = false;
+    bool listed_ = false;  // servers_ is there, and knows it
 };
 
 }  // namespace detail
