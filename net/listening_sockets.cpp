@@ -66,13 +66,15 @@ std::vector<std::string> names_of(int count) {
 
 /// 0 if it is a stream socket that listens, else what is wrong: an errno.
 int check(int descriptor) noexcept {
-    int type = 0;
-    int listens = 0;
-    ::socklen_t size = sizeof type;
-    if (::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return errno;
-    size = sizeof listens;
-    if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0) return errno;
-    return type == SOCK_STREAM && listens ? 0 : EINVAL;
+    const int options[] = {SO_TYPE, SO_ACCEPTCONN, SO_DOMAIN};
+    int values[3] = {0, 0, 0};
+    for (int i = 0; i < 3; ++i) {
+        ::socklen_t size = sizeof values[i];
+        if (::getsockopt(descriptor, SOL_SOCKET, options[i], &values[i], &size) != 0) return errno;
+    }
+    if (values[0] != SOCK_STREAM || !values[1]) return EINVAL;
+    const bool known = values[2] == AF_INET || values[2] == AF_INET6 || values[2] == AF_UNIX;
+    return known ? 0 : EAFNOSUPPORT;
 }
 
 bool is_close_on_exec(int descriptor) noexcept {
@@ -135,10 +137,9 @@ ListeningSockets ListeningSockets::take(const std::string& name) {
     return taken;
 }
 
-int ListeningSockets::release() noexcept {
-    if (sockets_.empty()) return -1;
-    const int descriptor = sockets_.back().descriptor;
-    sockets_.pop_back();
+int ListeningSockets::release(std::size_t index) {
+    const int descriptor = sockets_.at(index).descriptor;
+    sockets_.erase(sockets_.begin() + static_cast<std::ptrdiff_t>(index));
     return descriptor;
 }
 
@@ -167,8 +168,13 @@ ListeningSockets inherited_sockets(ListenEnvironment environment) {
             throw StateError("inherited sockets: " + which + " has been taken already");
         }
     }
-    for (int i = 0; i < count; ++i) {
-        sockets.add(first_inherited + i, names[static_cast<std::size_t>(i)]);
+    try {
+        for (int i = 0; i < count; ++i) {
+            sockets.add(first_inherited + i, names[static_cast<std::size_t>(i)]);
+        }
+    } catch (...) {
+        while (!sockets.empty()) sockets.release(0);
+        throw;
     }
     if (environment == ListenEnvironment::remove) {
         for (const char* const variable : variables) ::unsetenv(variable);

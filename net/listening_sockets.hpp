@@ -35,8 +35,8 @@ public:
 
     /// Those of that name, which may be none, taken out of here.
     ListeningSockets take(const std::string& name);
-    /// Gives the last one to the caller, as for Listener::adopt(): the descriptor, -1 for none.
-    int release() noexcept;
+    /// Takes one out of here, whose descriptor is the caller's then: after Listener::adopt().
+    int release(std::size_t index);
 
 private:
     struct Socket {
