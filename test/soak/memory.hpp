@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_TEST_SOAK_MEMORY_HPP
+#define REACTOR_TEST_SOAK_MEMORY_HPP
+
+#include <reactor/event_loop.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace soak {
+
+/// What the process holds while nothing happens, so that two moments can be compared. A value.
+struct Holdings {
+    std::size_t descriptors;
+    std::size_t threads;
+    std::size_t live;    // nodes, promises, tasks and connections of the loop, and timers
+    std::size_t blocks;  // from operator new, without what waits in the loop's free lists
+    std::size_t bytes;   // the same
+    std::size_t malloc;  // all that malloc has handed out, the C library's own included
+    std::size_t resident;
+
+    std::string str() const;
+};
+
+/// How much the bytes may grow while the blocks do not: vectors that have doubled once more, such
+/// as the one for what other threads post. Each is as long as it was in its busiest moment.
+constexpr std::size_t room_of_vectors = 64 * 1024;
+/// The same of malloc: what each thread keeps at hand of blocks that were freed (1,032 bytes, 7 of
+/// 64 sizes) counts as handed out, and blocks may be a few bytes longer than was asked for.
+constexpr std::size_t room_of_malloc = 512 * 1024;
+
+Holdings holdings(const reactor::EventLoop& loop);
+
+/// What of `after` is more than `before` allows, in words: nothing if all is well.
+std::vector<std::string> growth(const Holdings& before, const Holdings& after);
+
+}  // namespace soak
+
+#endif
