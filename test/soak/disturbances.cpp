@@ -83,8 +83,7 @@ std::vector<Endpoint> look_up(const std::string& host) {
 
 // ---- posts ----------------------------------------------------------------------------------
 
-Posts::Posts(reactor::EventLoop& loop)
-    : poster_(loop.poster()), thread_(&Posts::post_on, this) {}
+Posts::Posts(reactor::EventLoop& loop) : poster_(loop.poster()), thread_(&Posts::post_on, this) {}
 
 Posts::~Posts() {
     end_.store(true);
@@ -191,13 +190,12 @@ void Disturbances::expect(const char* what, Promise<T> promise) {
 /// A result that is wrong is an error of a type that nobody expects.
 void Disturbances::job() {
     const std::uint64_t number = random_.below(1000);
-    expect<std::domain_error>(
-        "a job", reactor::run_in_executor(loop_, pool_, [number] {
-                     if (number % 10 == 0) throw std::domain_error("meant");
-                     return number * number;
-                 }).then([number](std::uint64_t square) {
-            if (square != number * number) throw std::runtime_error("a wrong result");
-        }));
+    expect<std::domain_error>("a job", reactor::run_in_executor(loop_, pool_, [number] {
+                                           if (number % 10 == 0) throw std::domain_error("meant");
+                                           return number * number;
+                                       }).then([number](std::uint64_t square) {
+        if (square != number * number) throw std::runtime_error("a wrong result");
+    }));
 }
 
 void Disturbances::look_up_name() {
@@ -205,8 +203,7 @@ void Disturbances::look_up_name() {
     const reactor::net::ResolveOptions options =
         random_.one_in(2) ? reactor::net::ResolveOptions()
                           : reactor::net::ResolveOptions(random_.up_to(milliseconds(1)));
-    expect<std::system_error>("a look-up",
-                              resolve(loop_, names[random_.below(3)], 80, options));
+    expect<std::system_error>("a look-up", resolve(loop_, names[random_.below(3)], 80, options));
 }
 
 void Disturbances::limited_sleep() {
@@ -255,8 +252,8 @@ void Disturbances::begin_shortage() {
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     shortage_ = true;
     ledger_.shortage(true);
-    shortage_end_ = loop_.call_later(milliseconds(random_.below(60)), &Disturbances::end_shortage,
-                                     this);
+    shortage_end_ =
+        loop_.call_later(milliseconds(random_.below(60)), &Disturbances::end_shortage, this);
 }
 
 void Disturbances::end_shortage() {
@@ -289,8 +286,7 @@ void Disturbances::fill_up() {
     const auto working = std::make_shared<Meeting>(pool_threads);
     std::vector<Promise<void>> worked;
     for (std::size_t i = 0; i < pool_threads; ++i) {
-        worked.push_back(
-            reactor::run_in_executor(loop_, pool_, [working] { working->meet(); }));
+        worked.push_back(reactor::run_in_executor(loop_, pool_, [working] { working->meet(); }));
     }
     loop_.run_until_complete(gather(worked));
 

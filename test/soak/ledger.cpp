@@ -48,12 +48,11 @@ std::string text(const Plan& plan) {
                                           ", client cancels",
                                           ", server resets",
                                           ", server closes"};
-    return "connection " + std::to_string(plan.id) + " (" +
-           (plan.streams ? "stream" : "protocol") + " to site " + std::to_string(plan.site) + ", " +
-           std::to_string(plan.up) + " up, " + std::to_string(plan.down) + " down, " +
-           endings[static_cast<int>(plan.ending)] + (plan.at_once ? ", at once" : "") +
-           (plan.from_file ? ", from a file" : "") + (plan.slow ? ", slow" : "") +
-           strikes[static_cast<int>(plan.strike)] + ")";
+    return "connection " + std::to_string(plan.id) + " (" + (plan.streams ? "stream" : "protocol") +
+           " to site " + std::to_string(plan.site) + ", " + std::to_string(plan.up) + " up, " +
+           std::to_string(plan.down) + " down, " + endings[static_cast<int>(plan.ending)] +
+           (plan.at_once ? ", at once" : "") + (plan.from_file ? ", from a file" : "") +
+           (plan.slow ? ", slow" : "") + strikes[static_cast<int>(plan.strike)] + ")";
 }
 
 Ledger::~Ledger() {

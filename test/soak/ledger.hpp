@@ -65,7 +65,8 @@ public:
     /// Bytes that have come, to be checked. `before` is how many there were.
     void check(const Plan& plan, Side receiver, std::uint64_t before, reactor::net::ByteView bytes);
     /// That side is over. With how many bytes received; the error that ended it, or null.
-    void leave(const Plan& plan, Side side, std::uint64_t received, const std::exception_ptr& error);
+    void leave(const Plan& plan, Side side, std::uint64_t received,
+               const std::exception_ptr& error);
     /// There was no connection.
     void not_connected(std::uint64_t id, const std::exception_ptr& error);
 

@@ -24,7 +24,14 @@ enum class Ending {
 };
 
 /// What somebody does to it at some point.
-enum class Strike { none, client_resets, client_closes, client_cancels, server_resets, server_closes };
+enum class Strike {
+    none,
+    client_resets,
+    client_closes,
+    client_cancels,
+    server_resets,
+    server_closes
+};
 
 /// Everything about one connection, which both sides know from its number: what goes which way, and
 /// what is to happen. A function of the soak's seed and the number. A value.

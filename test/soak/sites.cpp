@@ -48,8 +48,7 @@ void Sites::open(std::size_t index) {
     Site& site = sites_[index];
     if (index % 2 == 0) {
         site.server = create_server(
-            loop_,
-            [this] { return std::unique_ptr<Protocol>(new ProtocolParty(ledger_, file_)); },
+            loop_, [this] { return std::unique_ptr<Protocol>(new ProtocolParty(ledger_, file_)); },
             site.at);
     } else {
         site.server = start_server(
@@ -68,8 +67,7 @@ void Sites::try_open(std::size_t index) {
             error.code() != std::errc::address_in_use) {
             ledger_.fault(std::string("a server cannot be made anew: ") + error.what());
         }
-        sites_[index].timer =
-            loop_.call_later(milliseconds(20), &Sites::try_open, this, index);
+        sites_[index].timer = loop_.call_later(milliseconds(20), &Sites::try_open, this, index);
     }
 }
 
@@ -86,9 +84,8 @@ void Sites::restart(Random& random) {
     site.timer = loop_.call_later(grace, &Ledger::site_cuts, &ledger_, index);
     site.clients = site.server.counters().open;
     site.server.shutdown(grace, flush)
-        .add_done_callback([this, index](const Promise<ShutdownSummary>& summary) {
-            shut_down(index, summary);
-        });
+        .add_done_callback(
+            [this, index](const Promise<ShutdownSummary>& summary) { shut_down(index, summary); });
 }
 
 void Sites::shut_down(std::size_t index, const Promise<ShutdownSummary>& done) {
