@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <test/soak/disturbances.hpp>
 
-#include <net/connect.hpp>
 #include <net/resolver.hpp>
-#include <net/stream.hpp>
+#include <net/socket.hpp>
 #include <reactor/combinators.hpp>
 #include <reactor/error.hpp>
 #include <reactor/task.hpp>
@@ -33,6 +32,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr std::size_t pool_threads = 3;
+constexpr std::size_t most_attempts = 100;  // a look-up's two for each of the clients, and more
 
 /// Several threads wait here for each other.
 class Meeting {
@@ -135,6 +135,7 @@ void Disturbances::go() {
 void Disturbances::stop() {
     posts_.go(false);
     next_.cancel();
+    next_ = reactor::TimerHandle();  // a handle keeps what it stands for
     end_shortage();
 }
 
@@ -258,6 +259,7 @@ void Disturbances::begin_shortage() {
 
 void Disturbances::end_shortage() {
     shortage_end_.cancel();
+    shortage_end_ = reactor::TimerHandle();
     if (!shortage_) return;
     ::rlimit limit;
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -270,6 +272,23 @@ void Disturbances::end_shortage() {
 // ---- before a comparison --------------------------------------------------------------------
 
 void Disturbances::fill_up() {
+    fill_threads();
+    // As many sockets as there can be attempts to connect: Asio keeps something for each.
+    std::vector<reactor::net::Socket> sockets;
+    std::vector<Promise<void>> connected;
+    for (std::size_t i = 0; i < most_attempts; ++i) {
+        sockets.emplace_back(loop_);
+        connected.push_back(sockets.back().connect(sites_.at(0)));
+    }
+    loop_.run_until_complete(gather(connected));
+    std::vector<reactor::TimerHandle> timers;
+    for (int i = 0; i < 2048; ++i) {
+        timers.push_back(loop_.call_later(std::chrono::hours(1), [] {}));
+    }
+    for (reactor::TimerHandle& timer : timers) timer.cancel();
+}
+
+void Disturbances::fill_threads() {
     const auto looking = std::make_shared<Meeting>(Resolver::max_threads);
     Resolver& resolver = loop_.service<Resolver>();
     resolver.set_lookup([looking](const std::string& host) {
@@ -289,13 +308,6 @@ void Disturbances::fill_up() {
         worked.push_back(reactor::run_in_executor(loop_, pool_, [working] { working->meet(); }));
     }
     loop_.run_until_complete(gather(worked));
-
-    std::vector<reactor::TimerHandle> timers;
-    for (int i = 0; i < 2048; ++i) {
-        timers.push_back(loop_.call_later(std::chrono::hours(1), [] {}));
-    }
-    for (reactor::TimerHandle& timer : timers) timer.cancel();
-    loop_.run_until_complete(reactor::sleep(loop_, milliseconds(1)));
 }
 
 }  // namespace soak

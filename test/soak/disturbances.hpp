@@ -64,11 +64,12 @@ public:
     void stop();
     bool idle() const { return pending_ == 0 && !shortage_ && posts_.idle(); }
     std::string state() const;
-    /// All threads that there ever will be are there, so that one more or less is no difference
-    /// between two moments; the vectors of the loop as long as they ever will be.
+    /// Before a comparison: all threads are there that there ever will be, and what keeps its size
+    /// of its busiest moment has had that, so that neither is a difference. Begins connections.
     void fill_up();
 
 private:
+    void fill_threads();
     void next();
     void once();
     void job();

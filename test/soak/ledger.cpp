@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <test/soak/ledger.hpp>
 
+#include <net/connect.hpp>
 #include <reactor/error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -15,10 +17,14 @@ std::size_t index(Side side) noexcept { return side == Side::client ? 0 : 1; }
 const char* name(Side side) noexcept { return side == Side::client ? "client" : "server"; }
 
 bool is_out_of_descriptors(const std::exception_ptr& error) {
+    const std::error_code none(EMFILE, std::system_category());
     try {
         std::rethrow_exception(error);
+    } catch (const reactor::net::ConnectError& e) {
+        return std::any_of(e.attempts.begin(), e.attempts.end(),
+                           [&](const std::system_error& one) { return one.code() == none; });
     } catch (const std::system_error& e) {
-        return e.code() == std::error_code(EMFILE, std::system_category());
+        return e.code() == none;
     } catch (...) {
         return false;
     }
@@ -190,6 +196,7 @@ void Ledger::strike(std::uint64_t id) {
             party->be_closed();
             break;
         case Strike::client_cancels:
+            ++totals.cancelled;
             party->be_cancelled();
             break;
     }

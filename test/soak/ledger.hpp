@@ -38,6 +38,7 @@ protected:
 /// What has happened so far, in figures. A value.
 struct Totals {
     std::uint64_t begun = 0, whole = 0, struck = 0, cut = 0, not_connected = 0;
+    std::uint64_t cancelled = 0;  // clients
     std::uint64_t bytes = 0;
     std::uint64_t restarts = 0, shortages = 0, rests = 0, disturbances = 0;
 };

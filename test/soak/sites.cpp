@@ -60,6 +60,7 @@ void Sites::open(std::size_t index) {
 
 /// Descriptors may be wanting, and another process may have taken the port for a moment.
 void Sites::try_open(std::size_t index) {
+    sites_[index].timer = reactor::TimerHandle();
     try {
         open(index);
     } catch (const std::system_error& error) {
@@ -91,6 +92,7 @@ void Sites::restart(Random& random) {
 void Sites::shut_down(std::size_t index, const Promise<ShutdownSummary>& done) {
     Site& site = sites_[index];
     site.timer.cancel();
+    site.timer = reactor::TimerHandle();  // a handle keeps what it stands for
     if (done.error()) {
         ledger_.fault("shutdown: " + text(done.error()));
     } else {
