@@ -116,6 +116,14 @@ bool Sites::all_up() const noexcept {
     return true;
 }
 
+std::size_t Sites::open() const {
+    std::size_t sum = 0;
+    for (const Site& site : sites_) {
+        if (site.server) sum += site.server.counters().open;
+    }
+    return sum;
+}
+
 std::uint64_t Sites::rests() const {
     std::uint64_t sum = rests_;
     for (const Site& site : sites_) {

@@ -35,6 +35,8 @@ public:
     /// Shuts one down that is not being shut down, with some grace, and makes it anew.
     void restart(Random& random);
     bool all_up() const noexcept;
+    /// How many connections the servers have.
+    std::size_t open() const;
     /// How many times the servers have rested for want of descriptors.
     std::uint64_t rests() const;
     void close();

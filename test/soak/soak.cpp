@@ -192,9 +192,12 @@ private:
                ledger_.open_ones() + "\n" + why_alive(loop_).text(40);
     }
 
+    /// Several times in a row: a client may wait to be accepted, or for his first callback.
     bool is_quiet() {
-        return ledger_.open() == 0 && sites_.all_up() && disturbances_.idle() &&
-               loop_.watch_count() == quiet_watches_;
+        const bool now = ledger_.open() == 0 && sites_.all_up() && sites_.open() == 0 &&
+                         disturbances_.idle() && loop_.watch_count() == quiet_watches_;
+        quiet_looks_ = now ? quiet_looks_ + 1 : 0;
+        return quiet_looks_ >= 10;
     }
 
     Holdings look(const char* when) {
@@ -240,6 +243,7 @@ private:
     Clients clients_;
     const reactor::TimePoint start_ = loop_.time();
     std::size_t quiet_watches_ = 0;
+    int quiet_looks_ = 0;
     std::uint64_t begun_before_ = 0;
     int told_ = 0;
     std::uint64_t dropped_ = 0;
