@@ -152,7 +152,10 @@ void Disturbances::once() {
     next();
     ++ledger_.totals.disturbances;
     if (posts_.disorder() != 0) ledger_.fault("posts have come out of order");
-    switch (random_.below(7)) {
+    // First each of them, so that all there is has happened once in the warm-up.
+    const std::uint64_t kind = turns_ < all_kinds ? turns_ : random_.below(all_kinds);
+    ++turns_;
+    switch (kind) {
         case 0:
             return job();
         case 1:
@@ -163,11 +166,13 @@ void Disturbances::once() {
             return cancelled_sleeps();
         case 4:
             return passing_client();
+        case 5:
+            if (turns_ <= all_kinds || random_.one_in(5)) begin_shortage();
+            return;
         default:
-            break;
+            if (turns_ <= all_kinds || random_.one_in(3)) sites_.restart(kind - 6);
+            return;
     }
-    if (random_.one_in(20)) begin_shortage();
-    if (random_.one_in(10)) sites_.restart(random_);
 }
 
 template <class E, class T>

@@ -62,6 +62,8 @@ public:
     void go();
     /// Begins nothing more, and ends what a limit keeps.
     void stop();
+    /// Each kind has had its turn.
+    bool complete() const noexcept { return turns_ >= all_kinds; }
     bool idle() const { return pending_ == 0 && !shortage_ && posts_.idle(); }
     std::string state() const;
     /// Before a comparison: all threads are there that there ever will be, and what keeps its size
@@ -69,6 +71,8 @@ public:
     void fill_up();
 
 private:
+    static constexpr std::uint64_t all_kinds = 6 + site_count;
+
     void fill_threads();
     void next();
     void once();
@@ -89,6 +93,7 @@ private:
     Random random_;
     reactor::ThreadPool pool_;
     Posts posts_;
+    std::uint64_t turns_ = 0;
     std::size_t pending_ = 0;
     bool shortage_ = false;
     std::uint64_t limit_before_ = 0;

@@ -22,8 +22,9 @@ using reactor::net::Protocol;
 using reactor::net::ShutdownSummary;
 using std::chrono::milliseconds;
 
-Sites::Sites(reactor::EventLoop& loop, Ledger& ledger, const std::string& directory, int file)
-    : loop_(loop), ledger_(ledger), file_(file) {
+Sites::Sites(reactor::EventLoop& loop, Ledger& ledger, const std::string& directory, int file,
+             std::uint64_t seed)
+    : loop_(loop), ledger_(ledger), file_(file), random_(seed + 2) {
     // Clients come from other addresses of the loopback: a port of this one that is free for a
     // moment is not taken by them.
     sites_[0].at = sites_[1].at = Endpoint("127.0.0.1", 0);
@@ -72,15 +73,14 @@ void Sites::try_open(std::size_t index) {
     }
 }
 
-void Sites::restart(Random& random) {
-    const std::size_t index = static_cast<std::size_t>(random.below(site_count));
+void Sites::restart(std::size_t index) {
     Site& site = sites_[index];
     if (!site.up) return;
     site.up = false;
     ++ledger_.totals.restarts;
     ledger_.site_down(index);
-    const auto grace = random.one_in(3) ? milliseconds(0) : milliseconds(random.below(300));
-    const auto flush = milliseconds(random.below(200));
+    const auto grace = random_.one_in(3) ? milliseconds(0) : milliseconds(random_.below(300));
+    const auto flush = milliseconds(random_.below(200));
     // Armed before the server's own limit, and so told before.
     site.timer = loop_.call_later(grace, &Ledger::site_cuts, &ledger_, index);
     site.clients = site.server.counters().open;

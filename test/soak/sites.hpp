@@ -25,15 +25,16 @@ constexpr std::size_t site_count = 4;
 class Sites {
 public:
     /// `directory` is for a socket's file; `file` for what the servers send from one.
-    Sites(reactor::EventLoop& loop, Ledger& ledger, const std::string& directory, int file);
+    Sites(reactor::EventLoop& loop, Ledger& ledger, const std::string& directory, int file,
+          std::uint64_t seed);
     ~Sites();
     Sites(const Sites&) = delete;
     Sites& operator=(const Sites&) = delete;
 
     const reactor::net::Endpoint& at(std::size_t site) const { return sites_[site].at; }
     bool is_tcp(std::size_t site) const { return at(site).is_ip(); }
-    /// Shuts one down that is not being shut down, with some grace, and makes it anew.
-    void restart(Random& random);
+    /// Shuts one down, unless it is being shut down, with some grace, and makes it anew.
+    void restart(std::size_t index);
     bool all_up() const noexcept;
     /// How many connections the servers have.
     std::size_t open() const;
@@ -58,6 +59,7 @@ private:
     reactor::EventLoop& loop_;
     Ledger& ledger_;
     const int file_;
+    Random random_;
     std::array<Site, site_count> sites_;
     std::uint64_t rests_ = 0;  // of servers that are gone
 };

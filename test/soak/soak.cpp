@@ -94,7 +94,7 @@ public:
     explicit Soak(const Length& length)
         : length_(length),
           ledger_(loop_),
-          sites_(loop_, ledger_, directory_.path(), directory_.file()),
+          sites_(loop_, ledger_, directory_.path(), directory_.file(), length.seed),
           disturbances_(loop_, ledger_, sites_, length.seed),
           clients_(loop_, ledger_, sites_, directory_.file(), length.seed) {
         loop_.set_exception_handler([this](reactor::EventLoop&, const reactor::Report& report) {
@@ -119,39 +119,35 @@ public:
         // A tenth each: of ten minutes, the first minute.
         bool quiet = run_to(1) && settle();
         const Holdings before = look("after the warm-up:");
-        if (!interrupted_) quiet = quiet && run_to(10) && settle();
+        const bool compared = quiet && !interrupted_;
+        if (compared) quiet = run_to(10) && settle();
         const Holdings after = look("at the end:       ");
         std::printf("soak: %s\n", figures().c_str());
         if (!quiet) return false;
-        if (interrupted_ && ledger_.totals.begun == begun_before_) {
-            std::printf("soak: interrupted before there was anything to compare\n");
-            return ledger_.faults() == 0;
-        }
+        if (!compared) std::printf("soak: interrupted before there was anything to compare\n");
         const std::vector<std::string> grown = growth(before, after);
         for (const std::string& words : grown) {
             std::fprintf(stderr, "soak: NOT THE SAME: %s\n", words.c_str());
         }
         return grown.empty() && ledger_.faults() == 0;
     }
-    std::uint64_t faults() const noexcept { return ledger_.faults(); }
 
 private:
-    /// So many tenths of the whole.
+    /// So many tenths of the whole. The first one, the warm-up, is as long as it takes to have seen
+    /// everything, such as a connection that lingers, once.
     bool reached(std::uint64_t tenths) const {
         if (interrupted_) return true;
-        if (length_.operations != 0) {
-            return ledger_.totals.begun >= most_operations(tenths);
-        }
+        if (!disturbances_.complete() || ledger_.totals.begun < warm_up) return false;
+        if (length_.operations != 0) return ledger_.totals.begun >= most_operations(tenths);
         return loop_.time() - start_ >= milliseconds(length_.seconds * 100 * tenths);
     }
     std::uint64_t most_operations(std::uint64_t tenths) const {
-        return length_.operations == 0
-                   ? static_cast<std::uint64_t>(-1)
-                   : std::max<std::uint64_t>(length_.operations * tenths / 10, 1);
+        if (length_.operations == 0) return static_cast<std::uint64_t>(-1);
+        return std::max(warm_up, length_.operations * tenths / 10);
     }
+    static constexpr std::uint64_t warm_up = 300;
 
     bool run_to(std::uint64_t tenths) {
-        begun_before_ = ledger_.totals.begun;
         disturbances_.go();
         reactor::TimerHandle tick = loop_.call_every(milliseconds(1), [this, tenths] {
             clients_.top_up(most_operations(tenths));
@@ -244,11 +240,12 @@ private:
     const reactor::TimePoint start_ = loop_.time();
     std::size_t quiet_watches_ = 0;
     int quiet_looks_ = 0;
-    std::uint64_t begun_before_ = 0;
     int told_ = 0;
     std::uint64_t dropped_ = 0;
     bool interrupted_ = false;
 };
+
+constexpr std::uint64_t Soak::warm_up;
 
 /// Throws std::invalid_argument.
 Length parse(int argc, char** argv) {
