@@ -167,10 +167,10 @@ void Disturbances::once() {
         case 4:
             return passing_client();
         case 5:
-            if (turns_ <= all_kinds || random_.one_in(5)) begin_shortage();
+            if (turns_ <= all_kinds || random_.one_in(8)) begin_shortage();
             return;
         default:
-            if (turns_ <= all_kinds || random_.one_in(3)) sites_.restart(kind - 6);
+            if (turns_ <= all_kinds || random_.one_in(16)) sites_.restart(kind - 6);
             return;
     }
 }
