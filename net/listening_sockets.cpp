@@ -46,10 +46,12 @@ int number_in(const char* variable, const char* value, int most) {
     return static_cast<int>(number);
 }
 
+/// Of `count` descriptors; none if nobody names them: the count may be a monstrous one still.
 std::vector<std::string> names_of(int count) {
     const char* const value = std::getenv("LISTEN_FDNAMES");
-    if (!value) return std::vector<std::string>(static_cast<std::size_t>(count), "unknown");
-    std::vector<std::string> names(1);
+    std::vector<std::string> names;
+    if (!value) return names;
+    names.emplace_back();
     for (const char* at = value; *at; ++at) {
         if (*at == ':') {
             names.emplace_back();
@@ -154,10 +156,13 @@ ListeningSockets inherited_sockets(ListenEnvironment environment) {
 
     // All is looked at before any is taken.
     const std::vector<std::string> names = names_of(count);
+    const auto name = [&](int index) {
+        return names.empty() ? std::string("unknown") : names[static_cast<std::size_t>(index)];
+    };
     for (int i = 0; i < count; ++i) {
         const int descriptor = first_inherited + i;
-        const std::string which = "descriptor " + std::to_string(descriptor) + " (\"" +
-                                  names[static_cast<std::size_t>(i)] + "\")";
+        const std::string which =
+            "descriptor " + std::to_string(descriptor) + " (\"" + name(i) + "\")";
         const int wrong = check(descriptor);
         if (wrong == EINVAL || wrong == ENOTSOCK) {
             fail(which + " is no stream socket that listens", wrong);
@@ -170,7 +175,7 @@ ListeningSockets inherited_sockets(ListenEnvironment environment) {
     }
     try {
         for (int i = 0; i < count; ++i) {
-            sockets.add(first_inherited + i, names[static_cast<std::size_t>(i)]);
+            sockets.add(first_inherited + i, name(i));
         }
     } catch (...) {
         while (!sockets.empty()) sockets.release(0);

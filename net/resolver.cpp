@@ -56,6 +56,28 @@ struct ResolveOperation final
     Endpoint::Family family = Endpoint::Family::none;  // none: any
     std::uint16_t port = 0;
     TimerHandle limit;
+    ResolveOperation* before = nullptr;
+    ResolveOperation* behind = nullptr;
+};
+
+/// Those who wait for one name, in the order of the calls. Owns a reference of each. Any number
+/// may wait, and leave: so a leave must not look for its place.
+struct Waiters {
+    void add(ResolveOperation& waiter) noexcept {
+        waiter.keep();
+        waiter.before = last;
+        (last ? last->behind : first) = &waiter;
+        last = &waiter;
+    }
+    /// The reference is the caller's from then on.
+    void remove(ResolveOperation& waiter) noexcept {
+        (waiter.before ? waiter.before->behind : first) = waiter.behind;
+        (waiter.behind ? waiter.behind->before : last) = waiter.before;
+        waiter.before = waiter.behind = nullptr;
+    }
+
+    ResolveOperation* first = nullptr;  // null: all have left
+    ResolveOperation* last = nullptr;
 };
 
 }  // namespace
@@ -91,16 +113,24 @@ public:
     EventLoop& loop;
     std::shared_ptr<const Resolver::Lookup> hosts;
     std::shared_ptr<const Resolver::Lookup> services;
+    Resolver::LoopLookup on_loop;
 
 private:
+    using Addresses = std::vector<Endpoint>;
+
+    struct Name {
+        Waiters waiters;
+        Promise<Addresses> answer;  // of a LoopLookup, else empty
+    };
+
     void begin(ResolveOperation& operation);
-    void look_up(const Question& question);
+    void look_up(const Question& question, Name& name);
+    void look_up_on_loop(const Question& question, Name& name);
+    void look_up_on_thread(const Question& question);
     static void tell(ResolveOperation& waiter, const std::vector<Endpoint>& found);
 
-    using Waiters = std::vector<ResolveOperation*>;  // each with a reference; empty: all cancelled
-
     std::shared_ptr<LookupPool> pool_;
-    std::map<Question, Waiters> names_;
+    std::map<Question, Name> names_;
 };
 
 void ResolveOperation::abandon() noexcept {
@@ -111,9 +141,16 @@ ResolverState::~ResolverState() {
     pool_->close();
     // close() of the loop: what waits stays pending.
     for (const auto& name : names_) {
-        for (ResolveOperation* operation : name.second) {
-            operation->owner = nullptr;
-            drop(operation);
+        for (ResolveOperation* waiter = name.second.waiters.first; waiter;
+             waiter = waiter->behind) {
+            waiter->owner = nullptr;
+        }
+    }
+    // Only now, when what goes with them may cancel the others.
+    for (const auto& name : names_) {
+        for (ResolveOperation* waiter = name.second.waiters.first; waiter;) {
+            const StateOwner<ResolveOperation> gone(waiter);
+            waiter = gone->behind;
         }
     }
 }
@@ -140,21 +177,50 @@ Promise<std::vector<Endpoint>> ResolverState::ask(const Question& question, std:
 }
 
 void ResolverState::begin(ResolveOperation& operation) {
-    const auto name = names_.emplace(operation.question, Waiters());
-    Waiters& waiters = name.first->second;
-    try {
-        waiters.push_back(nullptr);  // first: once the question is asked nothing may fail
-        if (name.second) look_up(operation.question);
-    } catch (...) {
-        if (name.second) names_.erase(name.first);
-        throw;
+    const auto name = names_.emplace(operation.question, Name());
+    if (name.second) {
+        try {
+            look_up(operation.question, name.first->second);
+        } catch (...) {
+            names_.erase(name.first);
+            throw;
+        }
     }
-    waiters.back() = &operation;
+    name.first->second.waiters.add(operation);
     operation.owner = this;
-    operation.keep();
 }
 
-void ResolverState::look_up(const Question& question) {
+void ResolverState::look_up(const Question& question, Name& name) {
+    if (on_loop && question.kind == Question::Kind::host) {
+        look_up_on_loop(question, name);
+    } else {
+        look_up_on_thread(question);
+    }
+}
+
+void ResolverState::look_up_on_loop(const Question& question, Name& name) {
+    const Resolver::LoopLookup lookup = on_loop;  // which may replace itself
+    Promise<Addresses> answer;
+    try {
+        answer = lookup(question.name);
+        if (!answer) throw StateError("resolve: the LoopLookup has given an empty promise");
+    } catch (...) {
+        answer = loop.create_promise<Addresses>();
+        answer.set_exception(std::current_exception());
+    }
+    name.answer = answer;
+    answer.add_done_callback([this, question](const Promise<Addresses>& done) {
+        const auto asked = names_.find(question);
+        // Given up, and perhaps asked for anew: then this is the old answer.
+        if (asked == names_.end() || asked->second.answer != done) return;
+        LookupAnswer found;
+        found.error = done.error();
+        if (!found.error) found.found = done.result();
+        answered(question, found);
+    });
+}
+
+void ResolverState::look_up_on_thread(const Question& question) {
     const Poster poster = loop.poster();
     const auto answered_here = [this](const Question& asked, LookupAnswer& answer) {
         answered(asked, answer);
@@ -174,9 +240,9 @@ void ResolverState::look_up(const Question& question) {
 void ResolverState::answered(const Question& question, LookupAnswer& answer) {
     const auto name = names_.find(question);
     if (name == names_.end()) return;
-    Waiters waiters = std::move(name->second);
+    const Waiters waiters = name->second.waiters;
     names_.erase(name);
-    for (ResolveOperation* waiter : waiters) {
+    for (ResolveOperation* waiter = waiters.first; waiter; waiter = waiter->behind) {
         waiter->limit.cancel();
         if (answer.error) {
             waiter->fail(answer.error);
@@ -190,7 +256,10 @@ void ResolverState::answered(const Question& question, LookupAnswer& answer) {
     }
     // Dropped last, when all are done: one that nobody holds is reported as it goes, and the
     // exception handler may cancel the others.
-    for (ResolveOperation* waiter : waiters) drop(waiter);
+    for (ResolveOperation* waiter = waiters.first; waiter;) {
+        const StateOwner<ResolveOperation> done(waiter);
+        waiter = done->behind;
+    }
 }
 
 void ResolverState::tell(ResolveOperation& waiter, const std::vector<Endpoint>& found) {
@@ -220,11 +289,17 @@ void ResolverState::late(ResolveOperation* operation) {
 StateOwner<ResolveOperation> ResolverState::detach(ResolveOperation& operation) noexcept {
     operation.limit.cancel();
     const auto name = names_.find(operation.question);
-    Waiters& waiters = name->second;
-    waiters.erase(std::find(waiters.begin(), waiters.end(), &operation));
-    // One that has begun cannot be stopped. The name stays, so that whoever asks again joins it: a
-    // name that hangs must not take one thread after the other.
-    if (waiters.empty() && pool_->withdraw(operation.question)) names_.erase(name);
+    name->second.waiters.remove(operation);
+    if (name->second.waiters.first) return StateOwner<ResolveOperation>(&operation);
+    const Promise<Addresses> answer = std::move(name->second.answer);
+    if (answer) {
+        names_.erase(name);
+        answer.cancel();
+    } else if (pool_->withdraw(operation.question)) {
+        // One that has begun cannot be stopped. The name stays, so that whoever asks again joins
+        // it: a name that hangs must not take one thread after the other.
+        names_.erase(name);
+    }
     return StateOwner<ResolveOperation>(&operation);
 }
 
@@ -279,6 +354,11 @@ void Resolver::set_lookup(Lookup lookup) {
     state_->loop.core().check_thread("set_lookup");
     if (!lookup) lookup = &Resolver::system_lookup;
     state_->hosts = std::make_shared<const Lookup>(std::move(lookup));
+}
+
+void Resolver::set_loop_lookup(LoopLookup lookup) {
+    state_->loop.core().check_thread("set_loop_lookup");
+    state_->on_loop = std::move(lookup);
 }
 
 void Resolver::set_service_lookup(ServiceLookup lookup) {

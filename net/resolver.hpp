@@ -107,6 +107,13 @@ public:
     void set_lookup(Lookup lookup);
     void set_service_lookup(ServiceLookup lookup);
 
+    /// Likewise, but called on the loop's thread, and must not block: for a name service that is a
+    /// client of this loop itself. The promise is one of this loop; it is cancelled when nobody
+    /// waits for the name any more. What `lookup` throws fails the promises. Empty: names go to the
+    /// threads again.
+    using LoopLookup = std::function<Promise<std::vector<Endpoint>>(const std::string& host)>;
+    void set_loop_lookup(LoopLookup lookup);
+
     /// getaddrinfo. Any thread; blocks. Throws ResolveError.
     static std::vector<Endpoint> system_lookup(const std::string& host);
     static std::uint16_t system_service_lookup(const std::string& service);

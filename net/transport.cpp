@@ -156,6 +156,20 @@ Endpoint name_of(int descriptor, NameCall call) {
     return Endpoint::from_sockaddr(&address, size);
 }
 
+Endpoint local_name(const detail::SocketCalls& calls, int descriptor) {
+    if (!calls.simulates(descriptor)) return name_of(descriptor, &::getsockname);
+    const Endpoint name = calls.simulated()->local_endpoint(descriptor);
+    if (name.empty()) throw_errno();
+    return name;
+}
+
+Endpoint remote_name(const detail::SocketCalls& calls, int descriptor) {
+    if (!calls.simulates(descriptor)) return name_of(descriptor, &::getpeername);
+    const Endpoint name = calls.simulated()->remote_endpoint(descriptor);
+    if (name.empty()) throw_errno();
+    return name;
+}
+
 void require_stream_socket(int descriptor) {
     int type = 0;
     ::socklen_t size = sizeof type;
@@ -183,7 +197,7 @@ void prepare(int descriptor, bool is_tcp) {
 Endpoint detail::TransportState::local() {
     if (extras_ && extras_->local) return *extras_->local;
     if (descriptor_ < 0) return Endpoint();
-    const Endpoint name = name_of(descriptor_, &::getsockname);
+    const Endpoint name = local_name(service_->calls, descriptor_);
     extras().local.reset(new Endpoint(name));
     return name;
 }
@@ -192,14 +206,16 @@ Promise<Transport> make_transport(EventLoop& loop, int descriptor,
                                   std::unique_ptr<Protocol> protocol, Here here) {
     loop.core().check("make_transport");
     if (!protocol) throw std::invalid_argument("make_transport: the protocol is a null pointer");
-    require_stream_socket(descriptor);
-    const Endpoint remote = name_of(descriptor, &::getpeername);
+    const detail::SocketCalls& calls = loop.service<detail::TransportService>().calls;
+    const bool simulated = calls.simulates(descriptor);
+    if (!simulated) require_stream_socket(descriptor);
+    const Endpoint remote = remote_name(calls, descriptor);
     TransportState* const state =
         TransportState::make(loop, descriptor, remote, std::move(protocol), false);
     const Transport transport = TransportAccess::share(state);
     state->release();
     try {
-        prepare(descriptor, remote.is_ip());
+        if (!simulated) prepare(descriptor, remote.is_ip());
         const Promise<Transport> promise = loop.create_promise<Transport>(here);
         // Behind connection_made(), in the same batch.
         state->begin();

@@ -2,6 +2,8 @@
 #include <reactor/error.hpp>
 #include <reactor/testing_selector.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <string>
 #include <system_error>
 
@@ -28,25 +30,95 @@ VirtualSelector::VirtualSelector(std::unique_ptr<Selector> watching, VirtualCloc
 
 const char* VirtualSelector::name() const noexcept { return watching_->name(); }
 
+VirtualSelector::Watches::iterator VirtualSelector::place(int fd) noexcept {
+    return std::lower_bound(
+        watched_.begin(), watched_.end(), fd,
+        [](const VirtualDescriptors::Watch& watch, int number) { return watch.fd < number; });
+}
+
+bool VirtualSelector::watches_virtually(int fd) noexcept {
+    const auto at = place(fd);
+    return at != watched_.end() && at->fd == fd;
+}
+
+void VirtualSelector::set_virtual_descriptors(VirtualDescriptors* descriptors) {
+    if (descriptors && virtual_) {
+        throw StateError(
+            "VirtualSelector: there are virtual descriptors already: one network of a "
+            "loop at a time");
+    }
+    virtual_ = descriptors;
+    watched_.clear();
+}
+
 void VirtualSelector::add(int fd, unsigned interest, std::uint64_t token) {
+    if (is_virtual(fd)) {
+        check_interest(interest);
+        if (watches_virtually(fd)) refuse(EEXIST, "add", fd);
+        watched_.insert(place(fd), {fd, interest, token});
+        return;
+    }
     watching_->add(fd, interest, token);
+    // Accepted: the number has changed hands.
+    if (watches_virtually(fd)) watched_.erase(place(fd));
 }
 
 void VirtualSelector::modify(int fd, unsigned interest, std::uint64_t token) {
+    if (is_virtual(fd)) {
+        check_interest(interest);
+        if (!watches_virtually(fd)) refuse(ENOENT, "modify", fd);
+        *place(fd) = {fd, interest, token};
+        return;
+    }
     watching_->modify(fd, interest, token);
 }
 
-void VirtualSelector::remove(int fd) noexcept { watching_->remove(fd); }
+void VirtualSelector::remove(int fd) noexcept {
+    if (watches_virtually(fd)) {
+        watched_.erase(place(fd));
+    } else if (!is_virtual(fd)) {
+        watching_->remove(fd);
+    }
+}
 
-void VirtualSelector::reset() { watching_->reset(); }
+void VirtualSelector::reset() {
+    watching_->reset();
+    watched_.clear();
+}
 
 int VirtualSelector::fd() const noexcept { return watching_->fd(); }
 
+void VirtualSelector::look(std::vector<SelectorEvent>& ready) {
+    for (const VirtualDescriptors::Watch& watch : watched_) {
+        // Closed behind the loop's back: told as poll tells it.
+        if (!virtual_->owns(watch.fd)) ready.push_back({watch.token, SelectorEvent::invalid});
+    }
+    virtual_->look(clock_.now(), watched_, ready);
+}
+
+/// Goes from one thing that happens to the next, until something is ready. True if `timeout` is not
+/// over before.
+bool VirtualSelector::find(Duration timeout, std::vector<SelectorEvent>& ready) {
+    const TimePoint end = deadline_after(clock_.now(), timeout);
+    for (;;) {
+        watching_->wait(Duration::zero(), ready);
+        look(ready);
+        if (!ready.empty()) return true;
+        const TimePoint change = virtual_->next_change();
+        if (timeout <= Duration::zero() || change == never() || change > end) return false;
+        if (change > clock_.now()) clock_.advance_to(change);
+    }
+}
+
 void VirtualSelector::wait(Duration timeout, std::vector<SelectorEvent>& ready) {
     ++waits_;
-    watching_->wait(timeout > Duration::zero() ? patience_ : Duration::zero(), ready);
+    const TimePoint end = deadline_after(clock_.now(), timeout);
+    const bool may_sleep = timeout > Duration::zero();
+    if (!virtual_ || (!find(timeout, ready) && may_sleep && patience_ > Duration::zero())) {
+        watching_->wait(may_sleep ? patience_ : Duration::zero(), ready);
+    }
     last_found_ = ready.size();
-    if (ready.empty()) pass_time(clock_, timeout);
+    if (ready.empty()) pass_time(clock_, end == never() ? timeout : end - clock_.now());
 }
 
 // ---- ScriptedSelector -----------------------------------------------------------------------

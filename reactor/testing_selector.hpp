@@ -16,9 +16,36 @@
 namespace reactor {
 namespace testing {
 
+/// Descriptors that a test has made up, such as those of a network in memory: no kernel knows what
+/// becomes of them, and all of it happens in virtual time. Owned by whoever gives them to a
+/// VirtualSelector, used on its loop's thread. Their numbers are those of real descriptors, which
+/// stand for them and keep others from having the same.
+class VirtualDescriptors {
+public:
+    struct Watch {
+        int fd;
+        unsigned interest;
+        std::uint64_t token;
+    };
+
+    virtual bool owns(int fd) const noexcept = 0;
+    /// Lets happen what is due by `now`, then adds an event for each of `watched` (in the order of
+    /// their numbers) that is ready. The same run has to give the same events in the same order.
+    virtual void look(TimePoint now, const std::vector<Watch>& watched,
+                      std::vector<SelectorEvent>& ready) = 0;
+    /// When something is to happen next; never() if nothing is.
+    virtual TimePoint next_change() const noexcept = 0;
+
+protected:
+    VirtualDescriptors() = default;
+    VirtualDescriptors(const VirtualDescriptors&) = default;
+    VirtualDescriptors& operator=(const VirtualDescriptors&) = default;
+    ~VirtualDescriptors() = default;
+};
+
 /// A selector that watches real descriptors through another one, and lets virtual time pass instead
-/// of sleeping: when nothing is ready it moves the clock by the time-out. Owned by its loop, used
-/// on the loop's thread.
+/// of sleeping: when nothing is ready it moves the clock by the time-out, or to what happens before
+/// that to virtual descriptors. Owned by its loop, used on the loop's thread.
 class VirtualSelector : public Selector {
 public:
     /// `clock` is the loop's, and outlives it.
@@ -37,16 +64,30 @@ public:
 
     /// For tests in which another thread or process has work to do: how long, in real time, a wait
     /// in which nothing is ready may last before virtual time passes, or the test is broken.
-    /// Default: zero.
+    /// Default: zero. It does not hold up what is to happen to virtual descriptors.
     void set_patience(Duration real_time) noexcept { patience_ = real_time; }
+
+    /// Watches these, too, from the next add() on; null: none any more. Throws StateError if there
+    /// are others already.
+    void set_virtual_descriptors(VirtualDescriptors* descriptors);
 
     /// How many waits there were, and how many events the last one found.
     std::size_t waits() const noexcept { return waits_; }
     std::size_t last_found() const noexcept { return last_found_; }
 
 private:
+    using Watches = std::vector<VirtualDescriptors::Watch>;
+
+    Watches::iterator place(int fd) noexcept;
+    bool is_virtual(int fd) const noexcept { return virtual_ && virtual_->owns(fd); }
+    bool watches_virtually(int fd) noexcept;
+    void look(std::vector<SelectorEvent>& ready);
+    bool find(Duration timeout, std::vector<SelectorEvent>& ready);
+
     std::unique_ptr<Selector> watching_;
     VirtualClock& clock_;
+    VirtualDescriptors* virtual_ = nullptr;
+    Watches watched_;  // of virtual_, by number
     Duration patience_ = Duration::zero();
     std::size_t waits_ = 0;
     std::size_t last_found_ = 0;

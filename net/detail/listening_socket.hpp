@@ -42,7 +42,8 @@ public:
     /// that are none.
     static ListeningSocket open(EventLoop& loop, const Endpoint& at,
                                 const ListeningOptions& options);
-    /// Throws likewise. Again: no effect.
+    /// Throws likewise: two TCP sockets may be open at one address with reuse_address, and the
+    /// first one to listen keeps the other one out. Again: no effect.
     void listen();
 
     /// Takes over one that somebody else has opened and that listens already; a Unix path stays

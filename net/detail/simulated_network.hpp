@@ -15,17 +15,18 @@ namespace net {
 namespace detail {
 
 /// What stands in for the system's sockets where a test has put a network in memory: then all that
-/// transports, servers and connects ask goes here, see SocketCalls. Belongs to whoever installed
-/// it, and outlives what it has opened.
+/// transports, servers and connects ask goes here, see SocketCalls, which keeps it as long as
+/// somebody may ask. Its descriptors are real ones, so that their numbers clash with no other's.
 ///
 /// Each function answers as the system call does that its comment names, on sockets that do not
-/// block: a negative number, and errno, for an error.
+/// block: a negative number, and errno, for an error. Only for descriptors that it owns.
 class SimulatedNetwork {
 public:
+    virtual bool owns(int descriptor) const noexcept = 0;
     virtual ::ssize_t receive(int descriptor, char* room, std::size_t size) noexcept = 0;  // recv
     virtual ::ssize_t send(int descriptor, const ::iovec* pieces,
-                           std::size_t count) noexcept = 0;  // sendmsg with MSG_NOSIGNAL
-    virtual int end_sending(int descriptor) noexcept = 0;    // shutdown(SHUT_WR)
+                           std::size_t count) noexcept = 0;   // sendmsg with MSG_NOSIGNAL
+    virtual int end_sending(int descriptor) noexcept = 0;     // shutdown(SHUT_WR)
     virtual int reset_on_close(int descriptor) noexcept = 0;  // SO_LINGER, zero seconds
     virtual int close(int descriptor) noexcept = 0;
 
@@ -36,6 +37,7 @@ public:
     /// becomes writable when connect_error() tells what has come of it.
     virtual int connect(const Endpoint& to, const Endpoint& from) noexcept = 0;
     virtual int connect_error(int descriptor) noexcept = 0;  // SO_ERROR: a code, 0 if connected
+    // Empty, and errno, for an error.
     virtual Endpoint local_endpoint(int descriptor) noexcept = 0;   // getsockname
     virtual Endpoint remote_endpoint(int descriptor) noexcept = 0;  // getpeername
 

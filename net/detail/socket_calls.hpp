@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -18,20 +20,26 @@ namespace detail {
 
 /// The system calls that move the bytes of the connections of one loop, of the system or of a
 /// network in memory. Each is repeated where a signal interrupts it; a negative number, and errno,
-/// for an error. None raises SIGPIPE.
+/// for an error. None raises SIGPIPE. A copy keeps the network that it knows.
 class SocketCalls {
 public:
-    /// Null: the system.
-    SimulatedNetwork* simulated() const noexcept { return simulated_; }
-    void simulate(SimulatedNetwork* network) noexcept { simulated_ = network; }
+    /// What opens new sockets; null: the system.
+    SimulatedNetwork* simulated() const noexcept { return simulated_.get(); }
+    void simulate(std::shared_ptr<SimulatedNetwork> network) noexcept {
+        simulated_ = std::move(network);
+    }
+    /// Whether the system knows nothing of that socket.
+    bool simulates(int descriptor) const noexcept {
+        return simulated_ && simulated_->owns(descriptor);
+    }
 
     ::ssize_t receive(int descriptor, char* room, std::size_t size) const noexcept {
-        if (simulated_) return simulated_->receive(descriptor, room, size);
+        if (simulates(descriptor)) return simulated_->receive(descriptor, room, size);
         return uninterrupted([&] { return ::recv(descriptor, room, size, 0); });
     }
 
     ::ssize_t send(int descriptor, const char* bytes, std::size_t size) const noexcept {
-        if (simulated_) {
+        if (simulates(descriptor)) {
             const ::iovec piece = {const_cast<char*>(bytes), size};
             return simulated_->send(descriptor, &piece, 1);
         }
@@ -39,7 +47,7 @@ public:
     }
 
     ::ssize_t send(int descriptor, ::iovec* pieces, std::size_t count) const noexcept {
-        if (simulated_) return simulated_->send(descriptor, pieces, count);
+        if (simulates(descriptor)) return simulated_->send(descriptor, pieces, count);
         ::msghdr message = ::msghdr();
         message.msg_iov = pieces;
         message.msg_iovlen = count;
@@ -47,18 +55,19 @@ public:
     }
 
     int end_sending(int descriptor) const noexcept {
-        return simulated_ ? simulated_->end_sending(descriptor) : ::shutdown(descriptor, SHUT_WR);
+        return simulates(descriptor) ? simulated_->end_sending(descriptor)
+                                     : ::shutdown(descriptor, SHUT_WR);
     }
 
     /// The peer of a TCP connection is to see a reset when it is closed.
     int reset_on_close(int descriptor) const noexcept {
-        if (simulated_) return simulated_->reset_on_close(descriptor);
+        if (simulates(descriptor)) return simulated_->reset_on_close(descriptor);
         const ::linger at_once = {1, 0};
         return ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
 
     int close(int descriptor) const noexcept {
-        return simulated_ ? simulated_->close(descriptor) : ::close(descriptor);
+        return simulates(descriptor) ? simulated_->close(descriptor) : ::close(descriptor);
     }
 
 private:
@@ -71,7 +80,7 @@ private:
         return result;
     }
 
-    SimulatedNetwork* simulated_ = nullptr;
+    std::shared_ptr<SimulatedNetwork> simulated_;
 };
 
 }  // namespace detail

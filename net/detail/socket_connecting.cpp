@@ -24,6 +24,13 @@ namespace {
 constexpr Duration first_pause = std::chrono::milliseconds(1);
 constexpr Duration longest_pause = std::chrono::milliseconds(100);
 
+bool has_peer(int descriptor) noexcept {
+    ::sockaddr_storage peer;
+    ::socklen_t size = sizeof peer;
+    return ::getpeername(descriptor, static_cast<::sockaddr*>(static_cast<void*>(&peer)), &size) ==
+           0;
+}
+
 }  // namespace
 
 void ConnectOperation::abandon() noexcept { owner->forget(*this); }
@@ -120,6 +127,10 @@ void SocketState::connect_ready() {
     if (::getsockopt(socket_->native_handle(), SOL_SOCKET, SO_ERROR, &code, &size) != 0) {
         code = errno;
     }
+    // Without an error, but without a peer either: it was woken for nothing. Asked for again, the
+    // connect that goes on says so, and one that is over for whatever reason says that.
+    if (code == 0 && !has_peer(socket_->native_handle())) code = begin_connect();
+    if (code == EALREADY) code = EINPROGRESS;
     // The writer stays for now: what the callbacks of this promise start in the next iteration
     // replaces it, so that the selector hears of one change instead of two.
     if (advance(*connecting_, code)) detach(connecting_);

@@ -111,7 +111,7 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
 
 /// One call. Of an operation that is done afterwards the file could not be read.
 TransportState::Progress TransportState::advance(FileOperation& file) {
-    const bool by_copy = file.by_copy || service_->calls.simulated();
+    const bool by_copy = file.by_copy || service_->calls.simulates(descriptor_);
     const ::ssize_t took = by_copy ? copy_part(file) : send_part(descriptor_, file);
     const int code = took < 0 ? errno : 0;
     if (took > 0) {
@@ -177,8 +177,12 @@ void TransportState::forget(FileOperation& file) noexcept {
 
 /// The connection has ended before their turn.
 void TransportState::end_files(Output& output) noexcept {
-    while (FileOperation* const next = output.queue.any_file()) {
+    // One that nobody holds is reported as it goes, and the handler may cancel the others: they are
+    // not in the transport's queue any more.
+    output.queue.for_each_file([](FileOperation& file) { file.owner = nullptr; });
+    while (FileOperation* const next = output.queue.drop_bytes()) {
         const StateOwner<FileOperation> file = output.queue.take(*next);
+        if (file->done()) continue;
         if (error_) {
             file->fail(error_);
         } else {

@@ -37,8 +37,7 @@ int plain_client(const Endpoint& to) {
 
 BOOST_AUTO_TEST_SUITE(listener)
 
-// Row SOCK-08.
-REACTOR_LOOP_TEST(an_accepted_client_is_connected_and_named) {
+REACTOR_LOOP_TEST(SOCK_08_an_accepted_client_is_connected_and_named) {
     be_patient(loop);
     Listener listener(loop, any_port);
     BOOST_TEST(listener.local_endpoint().port() != 0);
@@ -53,7 +52,7 @@ REACTOR_LOOP_TEST(an_accepted_client_is_connected_and_named) {
     BOOST_TEST(server.no_delay());
 }
 
-REACTOR_LOOP_TEST(a_cancelled_accept_leaves_the_client_in_the_backlog) {
+REACTOR_LOOP_TEST(SOCK_08_a_cancelled_accept_leaves_the_client_in_the_backlog) {
     be_patient(loop);
     Listener listener(loop, any_port);
     const Promise<Socket> first = listener.accept();

@@ -21,8 +21,7 @@ std::string peek(Socket& socket) {
 
 BOOST_AUTO_TEST_SUITE(socket_cancel)
 
-// Row SOCK-03.
-REACTOR_LOOP_TEST(a_read_after_a_cancelled_one_gets_the_data) {
+REACTOR_LOOP_TEST(SOCK_03_a_read_after_a_cancelled_one_gets_the_data) {
     Pair ends = pair(loop);
     const Promise<std::string> first = ends.client.read();
     loop.run_iterations(1);
@@ -34,8 +33,7 @@ REACTOR_LOOP_TEST(a_read_after_a_cancelled_one_gets_the_data) {
     BOOST_TEST(loop.run_until_complete(second) == "data");
 }
 
-// Row SOCK-04.
-REACTOR_LOOP_TEST(a_cancelled_read_takes_nothing_also_if_data_has_come) {
+REACTOR_LOOP_TEST(SOCK_04_a_cancelled_read_takes_nothing_also_if_data_has_come) {
     Pair ends = pair(loop);
     const Promise<std::string> read = ends.client.read();
     loop.run_iterations(1);
@@ -59,8 +57,7 @@ REACTOR_LOOP_TEST(a_read_cancelled_in_the_batch_of_its_data_takes_nothing) {
     BOOST_TEST(peek(ends.client) == "data");
 }
 
-// Row SOCK-11.
-REACTOR_LOOP_TEST(a_read_that_was_woken_for_nothing_goes_on_waiting) {
+REACTOR_LOOP_TEST(SOCK_11_a_read_that_was_woken_for_nothing_goes_on_waiting) {
     Pair ends = pair(loop);
     const Promise<std::string> read = ends.client.read();
     BOOST_TEST(ends.server.send("stolen").done());
@@ -73,6 +70,49 @@ REACTOR_LOOP_TEST(a_read_that_was_woken_for_nothing_goes_on_waiting) {
     BOOST_TEST(loop.watch_count() == 1u);
     BOOST_TEST(ends.server.send("data").done());
     BOOST_TEST(loop.run_until_complete(read) == "data");
+}
+
+// The same for a send, which was woken by room that others have taken.
+REACTOR_LOOP_TEST(SOCK_11_a_send_that_was_woken_for_nothing_goes_on_waiting) {
+    support::SocketPair ends;
+    const int size = 4096;
+    ::setsockopt(ends.mine, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    const std::string piece(1024, 'f');
+    const int number = ends.mine;
+    const auto fill_up = [&] {
+        std::size_t all = 0;
+        ::ssize_t took;
+        while ((took = ::send(number, piece.data(), piece.size(), MSG_DONTWAIT)) > 0) {
+            all += static_cast<std::size_t>(took);
+        }
+        return all;
+    };
+    const auto take = [&](std::size_t size_taken) {
+        std::string bytes(size_taken, '\0');
+        const ::ssize_t got = ::recv(ends.theirs, &bytes[0], size_taken, MSG_DONTWAIT);
+        bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+        return bytes;
+    };
+    fill_up();
+    Socket socket = Socket::adopt(loop, ends.mine);
+    ends.mine = -1;
+    const Promise<void> sent = socket.send("mine");
+    sent.add_done_callback([&](const Promise<void>&) { say("done")(); });
+    BOOST_TEST(!sent.done());
+    while (!take(65536).empty()) {
+    }
+    std::size_t stolen = 0;
+    loop.call_soon([&] { stolen = fill_up(); });  // in the batch of the event, before its callback
+    loop.run_until_idle();
+    BOOST_TEST(stolen > 0u);
+    BOOST_TEST(!sent.done());
+    BOOST_TEST(loop.watch_count() == 1u);
+    std::string got;
+    while (got.size() < stolen) got += take(stolen - got.size());
+    loop.run_until_complete(sent);
+    BOOST_TEST(take(100) == "mine");
+    BOOST_TEST(heard() == "done");
+    BOOST_TEST(loop.watch_count() == 0u);
 }
 
 REACTOR_LOOP_TEST(a_late_read_says_so_and_takes_nothing) {

@@ -2,6 +2,7 @@
 #include <net/socket.hpp>
 
 #include "connected.hpp"
+#include "unix_sockets.hpp"
 #include <test/support/temporary_directory.hpp>
 
 #include <cerrno>
@@ -50,11 +51,59 @@ REACTOR_LOOP_TEST(SOCK_07_what_fails_at_once_is_told_by_the_promise) {
     BOOST_TEST(code_of(connect) == ENOENT);
     BOOST_TEST(heard() == "told");
 
+    unix_sockets::leave_stale(directory / "stale");
+    BOOST_TEST(code_of(socket.connect(Endpoint::local_path(directory / "stale"))) == ECONNREFUSED);
     support::write_file(directory / "file", "");
     BOOST_TEST(code_of(socket.connect(Endpoint::local_path(directory / "file"))) == ECONNREFUSED);
     BOOST_TEST(code_of(socket.connect(Endpoint())) == EAFNOSUPPORT);
     // The network that no packet leaves: no route, or a refusal, but never a connection.
     BOOST_TEST(code_of(socket.connect(Endpoint("255.255.255.255", 9))) != 0);
+}
+
+REACTOR_LOOP_TEST(SOCK_07_a_connect_that_fails_while_it_waits_is_an_error) {
+    const Full full(loop);
+    be_patient(loop);
+    Socket socket(loop);
+    const Promise<void> connect = socket.connect(full.listener.local_endpoint());
+    BOOST_TEST(loop.watch_count() == 1u);
+    ::shutdown(socket.native_handle(), SHUT_RDWR);  // as a reset that comes for it
+    BOOST_TEST(error_of(loop, connect) ==
+               "connect to " + full.listener.local_endpoint().str() + ": Connection reset by peer");
+    BOOST_TEST(!socket.is_connected());
+    BOOST_TEST(socket.native_handle() == -1);
+    BOOST_TEST(loop.watch_count() == 0u);
+}
+
+// Fault E1: whatever the selector tells, it is no connection unless the system says so
+// (scylladb/seastar#309, crystal-lang/crystal#8565).
+BOOST_AUTO_TEST_CASE(an_event_is_no_connection) {
+    TestLoop other;
+    const Full full(other);
+    const std::size_t before = reactor::testing::open_descriptors();
+    reactor::testing::VirtualClock clock;
+    auto* const selector = new reactor::testing::ScriptedSelector(clock);
+    {
+        reactor::EventLoop loop(std::unique_ptr<reactor::Selector>(selector), clock);
+        Socket socket(loop);
+        const Promise<void> connect = socket.connect(full.listener.local_endpoint());
+        const int fd = socket.native_handle();
+        // What selectors make of an error, of hanging up, and of both.
+        const unsigned broken = reactor::Interest::read | reactor::Interest::write;
+        for (const unsigned ready :
+             {broken, broken | reactor::Interest::urgent, unsigned(reactor::Interest::write)}) {
+            selector->play({{fd, ready}});
+            loop.run_once(seconds(0));
+            BOOST_TEST(!connect.done());
+            BOOST_TEST(socket.native_handle() == fd);
+        }
+        ::shutdown(fd, SHUT_RDWR);
+        selector->play({{fd, broken}});
+        loop.run_once(seconds(0));
+        BOOST_TEST(code_of(connect) == ECONNRESET);
+        BOOST_TEST(!socket.is_connected());
+        BOOST_TEST(socket.native_handle() == -1);
+    }
+    BOOST_TEST(reactor::testing::open_descriptors() == before);
 }
 
 REACTOR_LOOP_TEST(after_a_failure_another_address_can_be_tried) {
@@ -136,6 +185,7 @@ REACTOR_LOOP_TEST(a_full_unix_listener_is_asked_again_until_the_deadline) {
     BOOST_TEST(loop.timer_count() == 0u);
 }
 
+// Fault E6, second run.
 REACTOR_LOOP_TEST(a_unix_listener_that_has_room_again_is_found) {
     Full full(loop, abstract_name("room"));
     Socket socket(loop);

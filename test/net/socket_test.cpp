@@ -2,6 +2,7 @@
 #include <net/socket.hpp>
 
 #include "connected.hpp"
+#include <test/support/refusal.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,8 +16,7 @@ using namespace connected;
 
 BOOST_AUTO_TEST_SUITE(stream_socket)
 
-// Row SOCK-01.
-REACTOR_LOOP_TEST(a_read_with_data_waiting_is_done_at_once_and_watches_nothing) {
+REACTOR_LOOP_TEST(SOCK_01_a_read_with_data_waiting_is_done_at_once_and_watches_nothing) {
     support::SocketPair ends;
     ends.send("hello");
     Socket socket = Socket::adopt(loop, ends.mine);
@@ -27,8 +27,7 @@ REACTOR_LOOP_TEST(a_read_with_data_waiting_is_done_at_once_and_watches_nothing) 
     BOOST_TEST(loop.watch_count() == 0u);
 }
 
-// Row SOCK-02.
-REACTOR_LOOP_TEST(a_read_waits_for_data_and_then_watches_nothing) {
+REACTOR_LOOP_TEST(SOCK_02_a_read_waits_for_data_and_then_watches_nothing) {
     Pair ends = pair(loop);
     const Promise<std::string> read = ends.client.read(10);
     BOOST_TEST(loop.watch_count() == 1u);
@@ -41,16 +40,20 @@ REACTOR_LOOP_TEST(a_read_waits_for_data_and_then_watches_nothing) {
     BOOST_TEST(!loop.remove_reader(ends.client.native_handle()));
 }
 
-REACTOR_LOOP_TEST(the_end_of_the_stream_is_an_empty_read_each_time) {
+REACTOR_LOOP_TEST(SOCK_02_the_end_of_the_stream_is_an_empty_read_each_time) {
     Pair ends = pair(loop);
     loop.run_until_complete(ends.server.send("last"));
-    loop.run_until_complete(ends.server.close());
     BOOST_TEST(loop.run_until_complete(ends.client.read()) == "last");
-    BOOST_TEST(loop.run_until_complete(ends.client.read()) == "");
+    const Promise<std::string> waits = ends.client.read();
+    loop.run_iterations(2);
+    BOOST_TEST(!waits.done());
+    loop.run_until_complete(ends.server.close());
+    BOOST_TEST(loop.run_until_complete(waits) == "");
+    BOOST_TEST(loop.watch_count() == 0u);
     BOOST_TEST(loop.run_until_complete(ends.client.read()) == "");
 }
 
-REACTOR_LOOP_TEST(a_reset_names_the_step_and_the_address) {
+REACTOR_LOOP_TEST(SOCK_02_a_reset_names_the_step_and_the_address) {
     Pair ends = pair(loop);
     const std::string address = ends.client.remote_endpoint().str();
     const Promise<std::string> read = ends.client.read();
@@ -61,7 +64,8 @@ REACTOR_LOOP_TEST(a_reset_names_the_step_and_the_address) {
     BOOST_TEST(loop.watch_count() == 0u);
 }
 
-REACTOR_LOOP_TEST(a_read_gives_at_most_what_was_asked_for) {
+// The half of the row that is about streams.
+REACTOR_LOOP_TEST(SOCK_05_a_read_gives_at_most_what_was_asked_for) {
     Pair ends = pair(loop);
     loop.run_until_complete(ends.server.send("abcdef"));
     BOOST_TEST(loop.run_until_complete(ends.client.read(4)) == "abcd");
@@ -78,18 +82,20 @@ REACTOR_LOOP_TEST(a_read_gives_at_most_what_was_asked_for) {
     loop.run_until_complete(sent);
 }
 
-// Row SOCK-06.
-REACTOR_LOOP_TEST(a_send_is_done_once_the_system_has_all_of_it) {
+REACTOR_LOOP_TEST(SOCK_06_a_send_is_done_once_the_system_has_all_of_it) {
     Pair ends = pair(loop);
     ends.client.set_send_buffer_size(4096);
     const std::string bytes = pattern(1000000);
     const Promise<void> sent = ends.client.send(bytes);
+    sent.add_done_callback([&](const Promise<void>&) { say("done")(); });
     BOOST_TEST(!sent.done());
     loop.run_iterations(5);
     BOOST_TEST(!sent.done());
     BOOST_TEST((read_exactly(loop, ends.server, bytes.size()) == bytes));
     loop.run_until_complete(sent);
+    BOOST_TEST(heard() == "done");
     BOOST_TEST(loop.watch_count() == 0u);
+    BOOST_TEST(!loop.remove_writer(ends.client.native_handle()));
     BOOST_TEST(ends.client.send("").done());
 }
 
@@ -175,6 +181,44 @@ REACTOR_LOOP_TEST(descriptors_are_close_on_exec_and_do_not_block) {
         BOOST_TEST(::fcntl(socket->native_handle(), F_GETFD) == FD_CLOEXEC);
         BOOST_TEST((::fcntl(socket->native_handle(), F_GETFL) & O_NONBLOCK) != 0);
     }
+}
+
+// A Socket makes its descriptor non-blocking, so one that blocks can only be somebody else's doing.
+REACTOR_LOOP_TEST(SOCK_10_in_debug_mode_a_descriptor_that_blocks_is_refused) {
+    Pair ends = pair(loop);
+    Listener listener(loop, any_port);
+    BOOST_TEST(ends.server.send("data").done());
+    ::pollfd there = {ends.client.native_handle(), POLLIN, 0};
+    BOOST_TEST(::poll(&there, 1, 10000) == 1);
+    for (const int fd : {ends.client.native_handle(), listener.native_handle()}) {
+        ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    }
+    loop.set_debug(true);
+    const std::string blocks = ": descriptor " + std::to_string(ends.client.native_handle()) +
+                               " blocks, and the loop with it: ";
+    BOOST_TEST(support::refusal<std::invalid_argument>([&] {
+                   ends.client.read();
+               }).find("read" + blocks) == 0u);
+    BOOST_TEST(support::refusal<std::invalid_argument>([&] {
+                   ends.client.read_all(9);
+               }).find("read" + blocks) == 0u);
+    BOOST_TEST(support::refusal<std::invalid_argument>([&] {
+                   ends.client.send("x");
+               }).find("send" + blocks) == 0u);
+    BOOST_CHECK_THROW(ends.client.shutdown_send(), std::invalid_argument);
+    BOOST_CHECK_THROW(listener.accept(), std::invalid_argument);
+    BOOST_TEST(loop.watch_count() == 0u);
+
+    loop.set_debug(false);
+    BOOST_TEST(loop.run_until_complete(ends.client.read()) == "data");
+    loop.run_until_complete(ends.client.send("back"));
+    Socket again = Socket::adopt(loop, ends.client.release());
+    loop.set_debug(true);
+    const Promise<std::string> read = again.read();
+    BOOST_TEST(!read.done());
+    BOOST_TEST(loop.run_until_complete(ends.server.read()) == "back");
+    read.cancel();
+    loop.set_debug(false);
 }
 
 REACTOR_LOOP_TEST(both_ends_know_their_addresses_and_options) {

@@ -3,7 +3,11 @@
 
 #include "transport_fixture.hpp"
 
+#include <memory>
 #include <thread>
+#include <vector>
+
+#include <sys/resource.h>
 
 using namespace transports;
 
@@ -44,7 +48,7 @@ BOOST_AUTO_TEST_SUITE(transport_lingering)
 // Fault E4.
 REACTOR_LOOP_TEST(closing_with_unread_input_does_not_destroy_the_answer) {
     const std::string answer = pattern(2048);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 50; ++round) {
         Connection c(loop, Connection::tcp);
         c.course.on_data = [&] {
             if (c.course.transport.is_closing()) return;
@@ -53,7 +57,7 @@ REACTOR_LOOP_TEST(closing_with_unread_input_does_not_destroy_the_answer) {
         };
         c.open();
         Seen seen;
-        const milliseconds pause(round < 2 ? 5 : 0);
+        const milliseconds pause(round == 0 ? 50 : round == 1 ? 5 : 0);
         std::thread client([&] { seen = upload_then_read(c.theirs.number, 1 << 20, pause); });
         c.run_until_lost();
         while (loop.watch_count() != 0) {
@@ -141,6 +145,44 @@ REACTOR_LOOP_TEST(lingering_ends_after_a_time) {
         BOOST_TEST(!is_open(c.number));
         BOOST_TEST(loop.timer_count() == 0u);
     }
+}
+
+// What lingers is a quarter of the process's descriptors at most: a flood of such clients must not
+// keep the others out.
+REACTOR_LOOP_TEST(beyond_a_quarter_of_the_descriptors_nothing_lingers) {
+    ::rlimit before;
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    ::rlimit few = before;
+    few.rlim_cur = 120;
+    const std::size_t most = 30;
+    BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    {
+        std::vector<std::unique_ptr<Connection>> connections;
+        for (std::size_t i = 0; i < most + 3; ++i) {
+            connections.emplace_back(new Connection(loop, Connection::tcp));
+            Connection& c = *connections.back();
+            c.open();
+            c.course.transport.write("answer");
+            c.course.transport.close_unread();
+            loop.run_iterations(1);
+            BOOST_TEST(c.course.lost == 1);
+            BOOST_TEST(is_open(c.number) == (i < most));
+            BOOST_TEST(take(c.theirs.number) == "answer");
+        }
+        BOOST_TEST(loop.watch_count() == most);
+        // One that is over makes room.
+        Connection& first = *connections.front();
+        first.theirs.close();
+        first.run_until([&] { return !is_open(first.number); });
+        Connection last(loop, Connection::tcp);
+        last.open();
+        last.course.transport.write("answer");
+        last.course.transport.close_unread();
+        loop.run_iterations(1);
+        BOOST_TEST(is_open(last.number));
+        for (const auto& one : connections) one->theirs.close();
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 REACTOR_LOOP_TEST(no_lingering_where_it_changes_nothing) {

@@ -3,11 +3,15 @@
 
 #include "connected.hpp"
 #include "unix_sockets.hpp"
+#include <net/detail/unix_socket_file.hpp>
+#include <test/reactor/forked.hpp>
 #include <test/support/temporary_directory.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -87,6 +91,28 @@ REACTOR_LOOP_TEST(UX_01_a_stale_file_is_replaced_and_no_other) {
     support::write_file(path, "mine");
     BOOST_TEST(code_of_listening(loop, path) == EADDRINUSE);
     BOOST_TEST(support::read_file(path) == "mine");
+}
+
+REACTOR_LOOP_TEST(UX_03_a_server_is_found_by_its_path_and_both_ends_know_it) {
+    be_patient(loop);
+    const TemporaryDirectory directory;
+    const Endpoint at = Endpoint::local_path(directory / "socket");
+    Socket client(loop);
+    BOOST_TEST(error_of(loop, client.connect(at)) ==
+               "connect to " + at.str() + ": No such file or directory");
+    BOOST_TEST(client.native_handle() == -1);
+
+    Listener listener(loop, at);
+    const Promise<Socket> accepted = listener.accept();
+    loop.run_until_complete(client.connect(at));
+    Socket server = loop.run_until_complete(accepted);
+    BOOST_TEST((client.remote_endpoint() == at));
+    BOOST_TEST((server.local_endpoint() == at));
+    BOOST_TEST(client.local_endpoint().str() == "unix:");
+    BOOST_TEST(server.remote_endpoint().str() == "unix:");
+    loop.run_until_complete(client.send("echo"));
+    loop.run_until_complete(server.send(loop.run_until_complete(server.read())));
+    BOOST_TEST(loop.run_until_complete(client.read()) == "echo");
 }
 
 REACTOR_LOOP_TEST(a_server_that_lives_is_never_replaced) {
@@ -175,60 +201,67 @@ REACTOR_LOOP_TEST(a_forked_child_removes_nothing) {
     const TemporaryDirectory directory;
     const std::string path = directory / "socket";
     std::unique_ptr<Listener> listener(new Listener(loop, Endpoint::local_path(path)));
-    const int status = in_forked_child([&] {
+    const Forked child = forked([&] {
         listener.reset();
-        return exists(path) ? 0 : 1;
+        if (!exists(path)) throw 1;
     });
-    BOOST_TEST(status == 0);
+    BOOST_TEST(child.status == 0);
     serves(loop, *listener);
     listener.reset();
     BOOST_TEST(!exists(path));
 }
 
 // Fault E8, 2, for many at once: one of them serves, the others are told so.
-REACTOR_LOOP_TEST(of_servers_that_start_together_one_replaces_the_stale_file) {
+BOOST_AUTO_TEST_CASE(of_servers_that_start_together_one_replaces_the_stale_file) {
+    constexpr int count = 4;
     const TemporaryDirectory directory;
     const std::string path = directory / "socket";
     const Endpoint at = Endpoint::local_path(path);
-    for (int round = 0; round < 10; ++round) {
-        if (!exists(path)) leave_stale(path);
-        int starting[2], won[2], ending[2];
-        BOOST_REQUIRE(::pipe(starting) == 0 && ::pipe(won) == 0 && ::pipe(ending) == 0);
-        std::vector<::pid_t> children;
-        for (int i = 0; i < 6; ++i) {
-            const ::pid_t child = ::fork();
-            BOOST_REQUIRE(child >= 0);
-            if (child == 0) {
-                ::close(starting[1]);
-                ::close(ending[1]);
-                TestLoop own;
-                char byte;
-                if (::read(starting[0], &byte, 1) != 0) ::_exit(9);
-                char word = 'w';
-                std::unique_ptr<Listener> listener;
-                try {
-                    listener.reset(new Listener(own, at));
-                } catch (const std::system_error& error) {
-                    word = error.code().value() == EADDRINUSE ? 'l' : '?';
-                }
-                if (::write(won[1], &word, 1) != 1) ::_exit(9);
-                if (::read(ending[0], &byte, 1) != 0) ::_exit(9);
-                ::_exit(0);  // as if it were killed
+    for (int round = 0; round < 25; ++round) {
+        leave_stale(path);
+        std::atomic<int> started{0}, won{0}, lost{0};
+        std::atomic<bool> looked{false};
+        const auto wait_for = [](const std::function<bool()>& reached) {
+            while (!reached()) std::this_thread::yield();
+        };
+        const auto serve = [&] {
+            TestLoop loop;
+            Listener listener;
+            ++started;
+            wait_for([&] { return started == count; });
+            try {
+                listener = Listener(loop, at);
+                ++won;
+            } catch (const std::system_error& error) {
+                if (error.code().value() == EADDRINUSE) ++lost;
             }
-            children.push_back(child);
-        }
-        ::close(starting[1]);
-        std::string words;
-        char word;
-        while (words.size() < children.size() && ::read(won[0], &word, 1) == 1) words += word;
-        BOOST_TEST(std::count(words.begin(), words.end(), 'w') == 1);
-        BOOST_TEST(std::count(words.begin(), words.end(), 'l') == 5);
+            wait_for([&] { return looked.load(); });
+        };
+        std::vector<std::thread> threads;
+        for (int i = 0; i < count; ++i) threads.emplace_back(serve);
+        wait_for([&] { return won + lost == count; });
+        BOOST_TEST(won == 1);
         BOOST_TEST(connecting_to(path) == 0);
-        ::close(ending[1]);
-        for (const ::pid_t child : children) ::waitpid(child, nullptr, 0);
-        for (const int fd : {starting[0], won[0], won[1], ending[0]}) ::close(fd);
+        BOOST_TEST(names_in(directory.path()) == Names{"socket"});
+        looked = true;
+        for (std::thread& thread : threads) thread.join();
+        BOOST_TEST(names_in(directory.path()) == Names());
     }
-    BOOST_TEST(names_in(directory.path()) == Names{"socket"});
+}
+
+BOOST_AUTO_TEST_CASE(the_directory_is_locked_until_the_path_is_bound_again) {
+    const TemporaryDirectory directory;
+    leave_stale(directory / "socket");
+    const int fd = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    {
+        const reactor::net::detail::StaleSocketRemoval removal(directory / "socket");
+        BOOST_TEST(removal.made_way());
+        BOOST_TEST(::flock(fd, LOCK_EX | LOCK_NB) == -1);
+        BOOST_TEST(errno == EWOULDBLOCK);
+    }
+    BOOST_TEST(::flock(fd, LOCK_EX | LOCK_NB) == 0);
+    ::close(fd);
+    BOOST_TEST(names_in(directory.path()) == Names());
 }
 
 REACTOR_LOOP_TEST(a_lock_that_somebody_keeps_on_the_directory_does_not_matter) {
