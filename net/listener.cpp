@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/listening_socket.hpp>
 #include <net/detail/socket_state.hpp>
+#include <net/detail/transport_service.hpp>
 #include <net/listener.hpp>
 
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
-
 #include <cerrno>
-#include <cstddef>
 #include <exception>
 #include <string>
 #include <system_error>
@@ -35,38 +33,12 @@ struct AcceptOperation final
     TimerHandle limit;
 };
 
-// What accept4() says of the client that it would have given, or of its network: the next one may
-// be fine. accept(2) asks for this list to be treated like EAGAIN (nodejs/node#45242,
-// hickory-dns/hickory-dns#3726 are listeners that did not).
-bool concerns_one_client(int code) noexcept {
-    switch (code) {
-        case ECONNABORTED:
-        case EPROTO:
-        case EINTR:
-        case EPERM:  // a firewall's refusal
-        case ENETDOWN:
-        case ENETUNREACH:
-        case ENOPROTOOPT:
-        case EHOSTDOWN:
-        case EHOSTUNREACH:
-        case ENONET:
-        case EOPNOTSUPP:
-            return true;
-        default:
-            return false;
-    }
-}
-
 }  // namespace
 
 /// What a Listener is made of; owned by it, at an address that does not change.
 class ListenerState {
 public:
-    ListenerState(EventLoop& loop, const Endpoint& at, const ListenerOptions& options)
-        : core(loop.core()), context_(shared_context(loop)), acceptor_(*context_), local_(at) {
-        open(options);
-        core.retain();
-    }
+    explicit ListenerState(EventLoop& loop) : core(loop.core()) { core.retain(); }
     ~ListenerState() {
         close();
         core.forget();
@@ -76,29 +48,23 @@ public:
 
     Promise<Socket> accept(const Deadline& deadline, const Here& here);
     void close() noexcept;
+    void take(ListeningSocket socket) noexcept { socket_ = std::move(socket); }
     /// The pending accept was cancelled.
     void forget() noexcept { detach(); }
 
     reactor::detail::LoopCore& core;
-    bool is_open() const noexcept { return acceptor_.is_open(); }
-    int descriptor() noexcept { return is_open() ? acceptor_.native_handle() : -1; }
-    const Endpoint& local() const noexcept { return local_; }
+    bool is_open() const noexcept { return socket_.is_open(); }
+    int descriptor() const noexcept { return socket_.descriptor(); }
+    const Endpoint& local() const noexcept { return socket_.local(); }
 
 private:
-    static std::shared_ptr<boost::asio::io_context> shared_context(EventLoop& loop) {
-        loop.core().check("Listener");
-        return loop.service<SocketService>().context;
-    }
-    void open(const ListenerOptions& options);
     bool advance(AcceptOperation& accept);
-    Socket wrap(int descriptor, const ::sockaddr_storage& peer, std::size_t size);
+    Socket wrap(int descriptor, const Endpoint& peer);
     void readable();
     void late();
     StateOwner<AcceptOperation> detach() noexcept;
 
-    std::shared_ptr<boost::asio::io_context> context_;  // outlives acceptor_
-    AsioAcceptor acceptor_;
-    Endpoint local_;
+    ListeningSocket socket_;
     AcceptOperation* accepting_ = nullptr;
     Handle watch_;
     // Whether a client may well be waiting: asking at once saves an iteration then, else it costs a
@@ -112,25 +78,6 @@ void AcceptOperation::abandon() noexcept { owner->forget(); }
 
 }  // namespace
 
-void ListenerState::open(const ListenerOptions& options) {
-    namespace asio = boost::asio;
-    const StreamProtocol::endpoint endpoint = detail::to_asio(local_);
-    boost::system::error_code error;
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error && local_.is_ip()) {
-        acceptor_.set_option(asio::socket_base::reuse_address(options.reuse_address()), error);
-        // Linux hands it down to the accepted sockets: one call here instead of one for each.
-        if (!error) acceptor_.set_option(asio::ip::tcp::no_delay(true), error);
-    }
-    if (!error && local_.family() == Endpoint::Family::ipv6) {
-        acceptor_.set_option(asio::ip::v6_only(options.v6_only()), error);
-    }
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(options.backlog(), error);
-    if (error) throw detail::socket_error(error, "listen on", local_);
-    local_ = detail::from_asio(acceptor_.local_endpoint());
-}
-
 void ListenerState::close() noexcept {
     core.require_thread("Listener::close");
     AcceptOperation* const accepting = accepting_;
@@ -138,10 +85,9 @@ void ListenerState::close() noexcept {
     watch_.cancel();
     if (is_open()) {
         if (!core.closed.load(std::memory_order_relaxed)) {
-            core.loop->forget_descriptor(acceptor_.native_handle());
+            core.loop->forget_descriptor(descriptor());
         }
-        boost::system::error_code ignored;  // the descriptor is gone whatever it says
-        acceptor_.close(ignored);
+        socket_.close();
     }
     if (!accepting) return;
     // Last: on a closed loop this destroys what its callbacks captured, perhaps this object.
@@ -163,10 +109,10 @@ Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here
     if (ask_first_ && advance(*accept)) return promise;
 
     try {
-        watch_ = core.loop->add_reader(detail::watch_options("net::Listener accepts"),
-                                       acceptor_.native_handle(), &ListenerState::readable, this);
+        watch_ = core.loop->add_reader(detail::watch_options("net::Listener accepts"), descriptor(),
+                                       &ListenerState::readable, this);
     } catch (const std::system_error& error) {
-        accept->fail(std::make_exception_ptr(detail::watch_error(error, "accept on", local_)));
+        accept->fail(std::make_exception_ptr(detail::watch_error(error, "accept on", local())));
         return promise;
     }
     const TimePoint when = deadline.at(*core.loop);
@@ -179,21 +125,17 @@ Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here
 
 /// True: it is done.
 bool ListenerState::advance(AcceptOperation& accept) {
-    ::sockaddr_storage address;
-    ::socklen_t size = sizeof address;
-    // Asio's accept would go on by itself after ECONNABORTED, waiting in a poll of its own.
-    const int descriptor =
-        ::accept4(acceptor_.native_handle(), static_cast<::sockaddr*>(static_cast<void*>(&address)),
-                  &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    const int code = descriptor < 0 ? errno : 0;
-    if (detail::would_block(code) || concerns_one_client(code)) {
+    Endpoint peer;
+    const int client = socket_.accept(peer);
+    const int code = client < 0 ? errno : 0;
+    if (detail::would_block(code) || accept_error_concerns_one_client(code)) {
         // If there are more, the listener is readable still.
         ask_first_ = false;
         return false;
     }
     try {
-        if (code != 0) throw detail::socket_error(code, "accept on", local_);
-        accept.set(wrap(descriptor, address, size));
+        if (code != 0) throw detail::socket_error(code, "accept on", local());
+        accept.set(wrap(client, peer));
     } catch (const std::system_error&) {
         ask_first_ = true;  // the next accept says at once whether it is over
         accept.fail(std::current_exception());
@@ -201,10 +143,10 @@ bool ListenerState::advance(AcceptOperation& accept) {
     return true;
 }
 
-Socket ListenerState::wrap(int descriptor, const ::sockaddr_storage& peer, std::size_t size) {
+Socket ListenerState::wrap(int descriptor, const Endpoint& peer) {
     try {
         std::unique_ptr<SocketState> state(new SocketState(*core.loop));
-        state->assign(descriptor, peer.ss_family, Endpoint::from_sockaddr(&peer, size));
+        state->assign(descriptor, static_cast<const ::sockaddr*>(peer.data())->sa_family, peer);
         return SocketAccess::wrap(std::move(state));
     } catch (...) {
         ::close(descriptor);
@@ -222,7 +164,7 @@ void ListenerState::readable() {
 
 void ListenerState::late() {
     const StateOwner<AcceptOperation> accept = detach();
-    accept->fail(std::make_exception_ptr(TimeoutError("accept on " + local_.str())));
+    accept->fail(std::make_exception_ptr(TimeoutError("accept on " + local().str())));
 }
 
 StateOwner<AcceptOperation> ListenerState::detach() noexcept {
@@ -237,12 +179,49 @@ StateOwner<AcceptOperation> ListenerState::detach() noexcept {
 
 using detail::ListenerState;
 
+namespace {
+
+void check_loop(EventLoop& loop) {
+    loop.core().check("Listener");
+    if (loop.service<detail::TransportService>().calls.simulated()) {
+        throw StateError(
+            "Listener: this loop has a network in memory, where a Server listens: a Listener's "
+            "Sockets are the system's");
+    }
+}
+
+detail::ListeningOptions in_detail(const ListenerOptions& options) {
+    detail::ListeningOptions same;
+    same.backlog = options.backlog();
+    same.reuse_address = options.reuse_address();
+    same.reuse_port = options.reuse_port();
+    same.v6_only = options.v6_only();
+    same.permissions = options.permissions();
+    same.replace_stale = true;
+    return same;
+}
+
+}  // namespace
+
 Listener::Listener() noexcept = default;
-Listener::Listener(EventLoop& loop, const Endpoint& at, ListenerOptions options)
-    : state_(new ListenerState(loop, at, options)) {}
+Listener::Listener(EventLoop& loop, const Endpoint& at, ListenerOptions options) {
+    check_loop(loop);
+    state_.reset(new ListenerState(loop));
+    detail::ListeningSocket socket = detail::ListeningSocket::open(loop, at, in_detail(options));
+    socket.listen();
+    state_->take(std::move(socket));
+}
 Listener::Listener(Listener&&) noexcept = default;
 Listener& Listener::operator=(Listener&&) noexcept = default;
 Listener::~Listener() = default;
+
+Listener Listener::adopt(EventLoop& loop, int descriptor) {
+    check_loop(loop);
+    Listener made;
+    made.state_.reset(new ListenerState(loop));
+    made.state_->take(detail::ListeningSocket::adopt(loop, descriptor));
+    return made;
+}
 
 ListenerState& Listener::state(const char* call) const {
     if (!state_) {

@@ -34,6 +34,12 @@ public:
         reuse_address_ = on;
         return *this;
     }
+    /// SO_REUSEPORT, off by default: several sockets of one user, in one process or many, listen on
+    /// the same address, and the system spreads the clients among them.
+    ListenerOptions& reuse_port(bool on) noexcept {
+        reuse_port_ = on;
+        return *this;
+    }
     /// IPV6_V6ONLY, on by default: "[::]" does not take IPv4 clients, which get a Listener of their
     /// own.
     ListenerOptions& v6_only(bool on) noexcept {
@@ -41,13 +47,23 @@ public:
         return *this;
     }
 
+    /// Who may connect to a Unix path, as for chmod: 0 to 0777. By default what the umask leaves.
+    ListenerOptions& permissions(int mode) noexcept {
+        permissions_ = mode;
+        return *this;
+    }
+
     int backlog() const noexcept { return backlog_; }
     bool reuse_address() const noexcept { return reuse_address_; }
+    bool reuse_port() const noexcept { return reuse_port_; }
     bool v6_only() const noexcept { return v6_only_; }
+    int permissions() const noexcept { return permissions_; }
 
 private:
     int backlog_ = 4096;  // Linux's own default limit (net.core.somaxconn)
+    int permissions_ = -1;
     bool reuse_address_ = true;
+    bool reuse_port_ = false;
     bool v6_only_ = true;
 };
 
@@ -57,14 +73,27 @@ private:
 class Listener {
 public:
     Listener() noexcept;
-    /// Opens, binds and listens. Port 0 lets the system choose: see local_endpoint(). A Unix path
-    /// that exists is an error (EADDRINUSE), also if its server is gone: the file is the caller's
-    /// to remove, now and after close(). Throws std::system_error: "listen on 127.0.0.1:80:
-    /// Permission denied".
+    /// Opens, binds and listens. Port 0 lets the system choose: see local_endpoint().
+    ///
+    /// The file of a Unix path is the listener's: close() removes it, unless another server has put
+    /// its own there meanwhile; a forked child removes none. A file whose server is gone, killed
+    /// say, is replaced; a server that lives, even with a full backlog, and any other file are
+    /// EADDRINUSE, and stay as they are. While it replaces one, it holds a lock on the directory
+    /// (flock) against others of this library; a lock of somebody else's it waits for up to 50 ms.
+    /// The path should be absolute if the program changes its directory: else the file stays.
+    ///
+    /// Throws std::system_error: "listen on 127.0.0.1:80: Permission denied";
+    /// std::invalid_argument for permissions that are none.
     Listener(EventLoop& loop, const Endpoint& at, ListenerOptions options = ListenerOptions());
     Listener(Listener&&) noexcept;
     Listener& operator=(Listener&&) noexcept;
     ~Listener();
+
+    /// Takes over a socket that listens already, opened by whoever started this program: see
+    /// inherited_sockets(). It becomes non-blocking and close-on-exec; a Unix path stays. Throws
+    /// std::invalid_argument for what is no listening stream socket, std::system_error; the
+    /// descriptor stays the caller's then.
+    static Listener adopt(EventLoop& loop, int descriptor);
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
 

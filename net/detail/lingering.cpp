@@ -34,17 +34,17 @@ constexpr std::size_t read_size = 64 * 1024;
 
 Lingering::Lingering(EventLoop& loop)
     : loop_(loop),
-      calls_(loop.service<TransportService>().calls),
+      service_(loop.service<TransportService>()),
       most_(most_of_the_process()),
       rubbish_(new char[read_size]) {}
 
 Lingering::~Lingering() {
     // The loop is closing: nothing is watched any more.
-    for (const auto& one : descriptors_) calls_.close(one.first);
+    for (const auto& one : descriptors_) service_.calls.close(one.first);
 }
 
 void Lingering::take(int descriptor) noexcept {
-    if (descriptors_.size() < most_ && calls_.end_sending(descriptor) == 0) {
+    if (descriptors_.size() < most_ && service_.calls.end_sending(descriptor) == 0) {
         try {
             watch(descriptor);
             return;
@@ -57,7 +57,7 @@ void Lingering::take(int descriptor) noexcept {
             }
         }
     }
-    calls_.close(descriptor);
+    service_.close(descriptor);
 }
 
 void Lingering::watch(int descriptor) {
@@ -75,7 +75,7 @@ void Lingering::readable(int descriptor) {
     const auto found = descriptors_.find(descriptor);
     if (found == descriptors_.end()) return;
     Descriptor& one = found->second;
-    const ::ssize_t got = calls_.receive(descriptor, rubbish_.get(), read_size);
+    const ::ssize_t got = service_.calls.receive(descriptor, rubbish_.get(), read_size);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got > 0) one.discarded += static_cast<std::size_t>(got);
     if (got <= 0 || one.discarded > most_bytes) {
@@ -92,7 +92,7 @@ void Lingering::close(int descriptor) noexcept {
     found->second.limit.cancel();
     descriptors_.erase(found);
     loop_.forget_descriptor(descriptor);
-    calls_.close(descriptor);
+    service_.close(descriptor);
 }
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 #ifndef REACTOR_NET_DETAIL_LINGERING_HPP
 #define REACTOR_NET_DETAIL_LINGERING_HPP
 
-#include <net/detail/socket_calls.hpp>
 #include <reactor/clock.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/handle.hpp>
@@ -14,6 +13,8 @@
 namespace reactor {
 namespace net {
 namespace detail {
+
+class TransportService;
 
 /// Descriptors of connections that are over for the program, while the peer still sends: closed
 /// with bytes unread, the system would reset the connection, and the peer lose what it has not read
@@ -42,7 +43,7 @@ private:
     void close(int descriptor) noexcept;
 
     EventLoop& loop_;
-    const SocketCalls calls_;
+    TransportService& service_;
     const std::size_t most_;  // descriptors at a time
     std::unique_ptr<char[]> rubbish_;
     std::unordered_map<int, Descriptor> descriptors_;

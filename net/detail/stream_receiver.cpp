@@ -20,6 +20,8 @@ Stream StreamReceiver::take_stream() noexcept {
     return Stream(state_);
 }
 
+void StreamReceiver::may_be_dropped() noexcept { state_->may_be_dropped(); }
+
 void StreamReceiver::connection_made(const Transport& transport) { state_->made(transport); }
 void StreamReceiver::data_received(ByteView bytes) { state_->received(bytes); }
 bool StreamReceiver::eof_received() {

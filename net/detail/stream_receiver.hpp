@@ -30,6 +30,8 @@ public:
     /// Once: there is one Stream, and who drops it gives the connection up. Good for use from
     /// connection_made() on.
     Stream take_stream() noexcept;
+    /// No warning if it is dropped while open: that is how it ends.
+    void may_be_dropped() noexcept;
 
     void connection_made(const Transport& transport) override;
     void data_received(ByteView bytes) final;

@@ -56,6 +56,7 @@ public:
     // ---- of the protocol ----
 
     void made(const Transport& connection);
+    void may_be_dropped() noexcept { may_be_dropped_ = true; }
     void received(ByteView bytes);
     void ended();
     void lost(std::exception_ptr error);
@@ -102,7 +103,8 @@ private:
     bool paused_ = false;       // reading is, by us
     bool told_paused_ = false;  // writing is: resume_writing() will come
     bool meant_ = false;        // closed, aborted, or lost: no Stream has to close it
-    bool lost_ = false;         // the protocol has heard its last
+    bool may_be_dropped_ = false;
+    bool lost_ = false;  // the protocol has heard its last
 };
 
 }  // namespace detail

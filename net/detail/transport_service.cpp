@@ -3,6 +3,9 @@
 #include <net/detail/transport_state.hpp>
 #include <reactor/detail/loop_state.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace reactor {
 namespace net {
 namespace detail {
@@ -24,6 +27,16 @@ void TransportService::add(int descriptor, TransportState& transport) {
     const auto index = static_cast<std::size_t>(descriptor);
     if (index >= transports_.size()) transports_.resize(index + 1 + index / 2);
     transports_[index] = &transport;
+}
+
+void TransportService::remove_shortage(const DescriptorShortage& waits) noexcept {
+    shortages_.erase(std::remove(shortages_.begin(), shortages_.end(), &waits), shortages_.end());
+}
+
+void TransportService::tell_shortages() noexcept {
+    const std::vector<DescriptorShortage*> told = std::move(shortages_);
+    shortages_.clear();
+    for (DescriptorShortage* const waits : told) waits->descriptor_closed();
 }
 
 }  // namespace detail

@@ -16,6 +16,19 @@ namespace detail {
 
 class TransportState;
 
+/// Somebody who could not get a descriptor, and waits for one to be closed.
+class DescriptorShortage {
+public:
+    /// One was closed just now. Told once; must not call anybody.
+    virtual void descriptor_closed() noexcept = 0;
+
+protected:
+    DescriptorShortage() = default;
+    DescriptorShortage(const DescriptorShortage&) = default;
+    DescriptorShortage& operator=(const DescriptorShortage&) = default;
+    ~DescriptorShortage() = default;
+};
+
 /// What the transports of a loop share: a service of the loop. Knows them all, by descriptor, so
 /// that no two have the same one, and that the loop's end is theirs.
 class TransportService {
@@ -35,6 +48,22 @@ public:
         transports_[static_cast<std::size_t>(descriptor)] = nullptr;
     }
 
+    /// Calls visit(TransportState&) for each; what it calls may make and end transports.
+    template <class F>
+    void for_each(F visit) const {
+        for (std::size_t i = 0; i < transports_.size(); ++i) {
+            if (transports_[i]) visit(*transports_[i]);
+        }
+    }
+
+    /// Closes the descriptor of a connection, and tells who waits for one.
+    void close(int descriptor) noexcept {
+        calls.close(descriptor);
+        if (!shortages_.empty()) tell_shortages();
+    }
+    void add_shortage(DescriptorShortage& waits) { shortages_.push_back(&waits); }
+    void remove_shortage(const DescriptorShortage& waits) noexcept;
+
     /// Of all their watches. Who waits is told by the label, not by a place in here.
     const Options watch_options = Options(Here("", "", 0)).owned_descriptor();
     reactor::detail::WatchTable& watches;
@@ -42,7 +71,10 @@ public:
     ReadBuffer buffer;
 
 private:
+    void tell_shortages() noexcept;
+
     std::vector<TransportState*> transports_;
+    std::vector<DescriptorShortage*> shortages_;
 };
 
 }  // namespace detail

@@ -259,6 +259,7 @@ void TransportState::depart() noexcept {
     if (service_->find(descriptor) == this) service_->remove(descriptor);
     if (!foreign_) farewell(descriptor);
     drop_node(node_);
+    if (owner_) owner_->connection_gone(*this);
     release();
 }
 
@@ -273,7 +274,7 @@ void TransportState::farewell(int descriptor) noexcept {
             // No memory: closed at once, as most programs do.
         }
     }
-    service_->calls.close(descriptor);
+    service_->close(descriptor);
 }
 
 bool TransportState::input_waits(int descriptor) noexcept {
@@ -296,6 +297,7 @@ void TransportState::vanish() noexcept {
     drop_node(node_);
     { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
     if (unsent) end_files(*unsent);
+    if (owner_) owner_->connection_gone(*this);
     release();
 }
 

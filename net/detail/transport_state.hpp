@@ -25,6 +25,21 @@ namespace reactor {
 namespace net {
 namespace detail {
 
+class TransportState;
+
+/// Whose a connection is: a server.
+class TransportOwner {
+public:
+    /// It is lost, and its protocol has gone; also when the loop closes.
+    virtual void connection_gone(TransportState& transport) noexcept = 0;
+
+protected:
+    TransportOwner() = default;
+    TransportOwner(const TransportOwner&) = default;
+    TransportOwner& operator=(const TransportOwner&) = default;
+    ~TransportOwner() = default;
+};
+
 /// What the Transports of one connection share, in the states that transport.hpp draws. Counted,
 /// plainly: by each Transport, by the connection itself until it is lost, and by what runs or waits
 /// in the queue. So it is never destroyed under a running method of the protocol.
@@ -71,6 +86,8 @@ public:
     int descriptor() const noexcept { return descriptor_; }
     Protocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<Protocol> protocol);
+    TransportOwner* owner() const noexcept { return owner_; }
+    void set_owner(TransportOwner& owner) noexcept { owner_ = &owner; }
 
     /// The loop is closing: ends without connection_lost().
     void loop_closed() noexcept;
@@ -195,6 +212,7 @@ private:
 
     TransportService* service_;  // null once the loop is closed
     Node* node_ = nullptr;       // null once it is lost
+    TransportOwner* owner_ = nullptr;
     std::unique_ptr<Protocol> protocol_;
     std::unique_ptr<Output> output_;
     std::unique_ptr<Extras> extras_;
@@ -230,6 +248,7 @@ private:
 /// Between Transport and its state, and for those who accept and connect.
 struct TransportAccess {
     static Transport share(TransportState* state) noexcept { return Transport(state); }
+    static TransportState* state(const Transport& transport) noexcept { return transport.state_; }
     /// For a descriptor that is non-blocking and close-on-exec already, and whose peer is known.
     /// With `look_first` the first read comes right after connection_made(), before the descriptor
     /// is watched: for accepted connections, whose clients have spoken by then as a rule.

@@ -3,10 +3,8 @@
 
 #include "connected.hpp"
 #include <test/support/no_descriptors_left.hpp>
-#include <test/support/temporary_directory.hpp>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <memory>
@@ -177,28 +175,6 @@ REACTOR_LOOP_TEST(ipv6_listeners_leave_ipv4_to_others) {
     const Socket server = loop.run_until_complete(both.accept());
     BOOST_TEST(server.remote_endpoint().address().find("::ffff:127.0.0.1") == 0u);
     ::close(client);
-}
-
-// Fault E8: a file that exists is never taken over, nor is another server's removed.
-REACTOR_LOOP_TEST(a_unix_listener_leaves_files_alone) {
-    be_patient(loop);
-    const support::TemporaryDirectory directory;
-    support::write_file(directory / "file", "mine");
-    const Endpoint file = Endpoint::local_path(directory / "file");
-    BOOST_TEST(error_of_listening(loop, file) ==
-               "listen on " + file.str() + ": Address already in use");
-    BOOST_TEST(support::read_file(directory / "file") == "mine");
-
-    const Endpoint at = Endpoint::local_path(directory / "socket");
-    Listener listener(loop, at);
-    BOOST_TEST((listener.local_endpoint() == at));
-    const int client = plain_client(at);
-    BOOST_TEST(loop.run_until_complete(listener.accept()).is_connected());
-    ::close(client);
-    listener.close();
-    struct ::stat found;
-    BOOST_TEST(::stat((directory / "socket").c_str(), &found) == 0);
-    BOOST_TEST(error_of_listening(loop, at) != "");
 }
 
 REACTOR_LOOP_TEST(closing_cancels_the_accept_and_can_be_repeated) {

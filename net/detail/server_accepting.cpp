@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/server_state.hpp>
+#include <net/detail/socket_service.hpp>
+#include <reactor/detail/loop_state.hpp>
+#include <reactor/report.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <cxxabi.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+using reactor::detail::LoopState;
+
+namespace {
+
+// asyncio's ACCEPT_RETRY_DELAY (constants.py): what is lacking may be somebody else's, whose
+// closing nobody tells.
+constexpr Duration rest_length = std::chrono::seconds(1);
+
+LoopState& state_of(reactor::detail::LoopCore& core) { return static_cast<LoopState&>(core); }
+
+/// A client's descriptor until a transport has it.
+struct Accepted {
+    TransportService& service;
+    int descriptor;
+
+    ~Accepted() {
+        if (descriptor >= 0) service.close(descriptor);
+    }
+};
+
+}  // namespace
+
+// ---- the sockets ----------------------------------------------------------------------------
+
+void ServerState::watch() {
+    for (std::size_t i = 0; i < listening_.size(); ++i) {
+        Listening& one = listening_[i];
+        const std::string label = "net::Server on " + in_words(one.socket.local()) + " accepts";
+        try {
+            one.watch = loop_.add_reader(watch_options(state_of(core).keep_label(label)),
+                                         one.socket.descriptor(), &ServerState::readable, this, i);
+        } catch (const std::system_error& error) {
+            unwatch();
+            throw watch_error(error, "accept on", one.socket.local());
+        } catch (...) {
+            unwatch();
+            throw;
+        }
+    }
+    watched_ = true;
+}
+
+void ServerState::unwatch() noexcept {
+    watched_ = false;
+    for (Listening& one : listening_) one.watch.cancel();
+}
+
+/// Brings the loop to what there is room for.
+void ServerState::update_accepting() {
+    const bool wanted = is_serving() && !rest_ && !is_full();
+    if (wanted == watched_) return;
+    if (!wanted) {
+        unwatch();
+        return;
+    }
+    std::exception_ptr refused;
+    std::string why;
+    try {
+        watch();
+        return;
+    } catch (const std::exception& error) {
+        why = error.what();
+        refused = std::current_exception();
+    }
+    rest(why, std::move(refused));
+}
+
+/// Nothing more until a descriptor is closed, or a second has passed.
+void ServerState::rest(const std::string& why, std::exception_ptr error) {
+    const TimePoint now = loop_.time();
+    service_.add_shortage(*this);
+    rest_ = loop_.call_at(Options().label("net::Server rests"), deadline_after(now, rest_length),
+                          &ServerState::end_rest, this);
+    unwatch();
+    ++counters_.rests;
+    // A busy server without descriptors rests as often as a connection ends, and must not fill the
+    // log with that.
+    const bool told = counters_.rests > 1 && now < deadline_after(reported_, rest_length);
+    if (told) return;
+    reported_ = now;
+    loop_.call_exception_handler(Report(
+        why + "; resting for 1 s, or until a connection ends: the clients wait", std::move(error)));
+}
+
+void ServerState::descriptor_closed() noexcept {
+    try {
+        rest_.reschedule(loop_.time());
+    } catch (...) {
+        // No memory: the second passes.
+    }
+}
+
+/// As a callback of its own: the selector may refuse, which is for the exception handler then.
+void ServerState::resume_soon() noexcept {
+    try {
+        rest_ = loop_.call_at(Options().label("net::Server accepts again"), loop_.time(),
+                              &ServerState::end_rest, this);
+    } catch (...) {
+        // No memory: the next connection that ends tries again.
+    }
+}
+
+void ServerState::end_rest() {
+    const Keep keep(*this);
+    rest_ = TimerHandle();
+    service_.remove_shortage(*this);
+    update_accepting();
+}
+
+// ---- clients --------------------------------------------------------------------------------
+
+/// One accept is one system call, and another one that says that there is nobody else would double
+/// that for each client that comes alone. So a second one waits until the socket is ready in the
+/// next iteration again; then all are taken.
+void ServerState::readable(std::size_t index) {
+    const Keep keep(*this);
+    Listening& from = listening_[index];
+    const std::uint64_t iteration = state_of(core).counters.iterations;
+    const bool burst = from.ready_in + 1 == iteration;
+    from.ready_in = iteration;
+    const int most = burst ? options_.backlog() : 1;
+    for (int i = 0; i < most && watched_; ++i) {
+        Endpoint peer;
+        const int descriptor = from.socket.accept(peer);
+        if (descriptor >= 0) {
+            serve(descriptor, peer);
+            continue;
+        }
+        const int code = errno;
+        if (would_block(code)) {
+            if (i < 2) from.ready_in = 0;
+            return;
+        }
+        if (accept_error_concerns_one_client(code)) {
+            ++counters_.failed;
+            continue;
+        }
+        const std::system_error error = socket_error(code, "accept on", from.socket.local());
+        rest(error.what(), std::make_exception_ptr(error));
+    }
+}
+
+void ServerState::serve(int descriptor, const Endpoint& peer) {
+    Accepted client{service_, descriptor};
+    if (counts(peer)) {
+        const auto known = by_address_.find(peer.with_port(0));
+        if (known != by_address_.end() && known->second >= options_.max_per_address()) {
+            ++counters_.refused_by_limit;
+            service_.calls.reset_on_close(descriptor);
+            return;
+        }
+    }
+    // It may close the server: this client is served nevertheless, it had been accepted.
+    std::unique_ptr<Protocol> protocol = make_protocol(peer);
+    if (!protocol) {
+        ++counters_.failed;
+        return;
+    }
+    std::exception_ptr error;
+    try {
+        connect(descriptor, peer, std::move(protocol));
+        client.descriptor = -1;
+    } catch (...) {
+        error = std::current_exception();
+    }
+    if (error) {
+        ++counters_.failed;
+        report_client(peer, std::move(error));
+    } else if (!closed_) {
+        update_accepting();
+    }
+}
+
+/// Null if the factory has not made one.
+std::unique_ptr<Protocol> ServerState::make_protocol(const Endpoint& peer) {
+    std::exception_ptr error;
+    try {
+        std::unique_ptr<Protocol> made = handlers_ ? handlers_->make_protocol() : factory_();
+        if (!made) throw std::invalid_argument("the protocol factory has returned a null pointer");
+        return made;
+    } catch (const LoopExit&) {
+        ++counters_.failed;
+        throw;
+    } catch (const abi::__forced_unwind&) {
+        throw;  // pthread_cancel(): swallowing it would abort the process
+    } catch (...) {
+        error = std::current_exception();
+    }
+    if (core.debug) report_client(peer, std::move(error));
+    return nullptr;
+}
+
+void ServerState::connect(int descriptor, const Endpoint& peer,
+                          std::unique_ptr<Protocol> protocol) {
+    TransportState* const transport =
+        TransportState::make(loop_, descriptor, peer, std::move(protocol), true);
+    struct Release {
+        TransportState* transport;
+        ~Release() { transport->release(); }
+    } const release{transport};
+    try {
+        apply_limits(*transport);
+        if (counts(peer)) ++by_address_[peer.with_port(0)];
+    } catch (...) {
+        transport->disown();
+        throw;
+    }
+    transport->set_owner(*this);
+    keep();
+    ++counters_.accepted;
+    ++counters_.open;
+    transport->begin();
+}
+
+/// What is not the default costs each connection some memory.
+void ServerState::apply_limits(TransportState& transport) const {
+    const WriteLimits usual;
+    const WriteLimits& limits = options_.write_limits();
+    if (limits.high != usual.high || limits.low != usual.low || limits.hard != usual.hard) {
+        transport.set_limits(limits);
+    }
+    const auto limit = [&](Duration TimeLimits::*which, Duration length) {
+        if (length != forever()) transport.set_time_limit(which, length);
+    };
+    limit(&TimeLimits::idle, options_.idle_timeout());
+    limit(&TimeLimits::read, options_.read_timeout());
+    limit(&TimeLimits::write, options_.write_timeout());
+}
+
+bool ServerState::counts(const Endpoint& peer) const noexcept {
+    return options_.max_per_address() != ServerOptions::no_limit && peer.is_ip();
+}
+
+void ServerState::uncount(const Endpoint& peer) noexcept {
+    const auto known = by_address_.find(peer.with_port(0));
+    if (known != by_address_.end() && --known->second == 0) by_address_.erase(known);
+}
+
+void ServerState::report_client(const Endpoint& peer, std::exception_ptr error) {
+    Report report("A client could not be served: its connection is closed", std::move(error));
+    report.details.emplace_back("client", in_words(peer));
+    report.details.emplace_back("server", name());
+    loop_.call_exception_handler(report);
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

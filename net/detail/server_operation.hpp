@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_SERVER_OPERATION_HPP
+#define REACTOR_NET_DETAIL_SERVER_OPERATION_HPP
+
+#include <net/server.hpp>
+#include <reactor/clock.hpp>
+#include <reactor/detail/value_state.hpp>
+#include <reactor/handle.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+/// The promise of something that a server waits for. While it is pending the server owns a
+/// reference; cancelled, it takes itself out of the server before the caller sees it.
+template <class T>
+struct ServerOperation : reactor::detail::OperationState<T> {
+    ServerOperation(reactor::detail::LoopCore& loop_core, const Here& here,
+                    ServerState* server) noexcept
+        : reactor::detail::OperationState<T>(loop_core, here), owner(server) {}
+
+    ServerState* owner;
+};
+
+/// A wait_closed() or serve_forever().
+struct ServerWait final : reactor::detail::Pooled<ServerWait, ServerOperation<void>> {
+    ServerWait(reactor::detail::LoopCore& loop_core, const Here& here, ServerState* server,
+               bool serves) noexcept
+        : Pooled(loop_core, here, server), forever(serves) {}
+    void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override {
+        why.what = forever ? "Server::serve_forever" : "Server::wait_closed";
+    }
+
+    bool forever;
+};
+
+/// A shutdown().
+///
+///     grace ──limit──> flush ──limit──> abort
+///       └── all over ────┴── all over ────┴── connections lost ──> done
+struct ServerShutdown final
+    : reactor::detail::Pooled<ServerShutdown, ServerOperation<ShutdownSummary>> {
+    ServerShutdown(reactor::detail::LoopCore& loop_core, const Here& here, ServerState* server,
+                   Duration flush_length) noexcept
+        : Pooled(loop_core, here, server), flush(flush_length) {}
+    void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override { why.what = "Server::shutdown"; }
+
+    enum class Phase : std::uint8_t { grace, flush, abort };
+
+    Duration flush;
+    TimerHandle limit;
+    Phase phase = Phase::grace;
+    std::size_t clients = 0;  // that were left when the phase began
+    ShutdownSummary summary;  // of the phases before
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/server_state.hpp>
+
+#include <utility>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+// ---- made, and gone -------------------------------------------------------------------------
+
+ServerState::ServerState(EventLoop& loop, std::vector<ListeningSocket> sockets,
+                         const ServerOptions& options)
+    : core(loop.core()),
+      loop_(loop),
+      service_(loop.service<TransportService>()),
+      servers_(loop.service<ServerService>()),
+      options_(options) {
+    listening_.reserve(sockets.size());
+    for (ListeningSocket& socket : sockets) listening_.emplace_back(std::move(socket));
+    core.retain();
+    servers_.add(*this);
+}
+
+ServerState::ServerState(EventLoop& loop, ProtocolFactory factory,
+                         std::vector<ListeningSocket> sockets, const ServerOptions& options)
+    : ServerState(loop, std::move(sockets), options) {
+    factory_ = std::move(factory);
+}
+
+ServerState::ServerState(EventLoop& loop, StreamHandler handler,
+                         std::vector<ListeningSocket> sockets, const ServerOptions& options)
+    : ServerState(loop, std::move(sockets), options) {
+    handlers_.reset(new ServerHandlers(*this, std::move(handler), options.stream_limit()));
+}
+
+ServerState::~ServerState() {
+    close();  // if it could not be made
+    core.forget();
+}
+
+void ServerState::start_serving() {
+    if (closed_ || serving_) return;
+    try {
+        for (Listening& one : listening_) one.socket.listen();
+        serving_ = true;
+        if (!is_full()) watch();
+    } catch (...) {
+        close();
+        throw;
+    }
+}
+
+void ServerState::close() noexcept {
+    if (closed_) return;
+    const Keep keep(*this);
+    close_sockets();
+    servers_.remove(*this);
+    settle();
+}
+
+void ServerState::close_sockets() noexcept {
+    closed_ = true;
+    rest_.cancel();
+    if (!is_closed_loop()) {
+        unwatch();
+        service_.remove_shortage(*this);
+    }
+    for (Listening& one : listening_) {
+        // Out of the selector before the number is free for others.
+        if (!is_closed_loop() && one.socket.descriptor() >= 0) {
+            loop_.forget_descriptor(one.socket.descriptor());
+        }
+        one.socket.close();
+    }
+}
+
+void ServerState::release() noexcept {
+    core.require_thread("a Server's destructor");
+    close();
+    drop();
+}
+
+void ServerState::loop_closed() noexcept {
+    const Keep keep(*this);
+    close_sockets();
+    const auto end = [](reactor::detail::PromiseState& state) noexcept {
+        try {
+            state.cancel_now("the event loop was closed");
+        } catch (...) {
+            state.end_cancelled(nullptr);  // no memory for the message
+        }
+    };
+    // What the promises' callbacks have captured may be anything, this server's holder included.
+    while (!waits_.empty()) {
+        const reactor::detail::StateOwner<ServerWait> wait(waits_.back());
+        waits_.pop_back();
+        end(*wait);
+    }
+    while (!shutdowns_.empty()) {
+        const reactor::detail::StateOwner<ServerShutdown> shutdown(shutdowns_.back());
+        shutdowns_.pop_back();
+        end(*shutdown);
+    }
+}
+
+std::vector<Endpoint> ServerState::endpoints() const {
+    std::vector<Endpoint> all;
+    if (closed_) return all;
+    for (const Listening& one : listening_) all.push_back(one.socket.local());
+    return all;
+}
+
+std::string ServerState::name() const {
+    std::string text("net::Server");
+    if (!listening_.empty()) text += " on " + in_words(listening_.front().socket.local());
+    return text;
+}
+
+// ---- connections ----------------------------------------------------------------------------
+
+void ServerState::connection_gone(TransportState& transport) noexcept {
+    const Keep keep(*this);
+    --counters_.open;
+    drop();
+    if (options_.max_per_address() != ServerOptions::no_limit) uncount(transport.remote());
+    if (is_closed_loop()) return;
+    if (is_serving() && !watched_ && !rest_) resume_soon();
+    settle();
+}
+
+void ServerState::close_clients() noexcept {
+    for_each_connection([](TransportState& transport) { transport.close(false); });
+}
+
+void ServerState::abort_clients() noexcept {
+    for_each_connection([](TransportState& transport) { transport.abort(); });
+}
+
+// ---- all servers of a loop ------------------------------------------------------------------
+
+ServerService::ServerService(EventLoop& loop) {
+    // Made before, so destroyed after: the connections outlive their servers.
+    loop.service<TransportService>();
+}
+
+ServerService::~ServerService() {
+    while (first_) {
+        ServerState& server = *first_;
+        remove(server);
+        server.loop_closed();
+    }
+}
+
+void ServerService::add(ServerState& server) noexcept {
+    server.behind_ = first_;
+    if (first_) first_->before_ = &server;
+    first_ = &server;
+}
+
+void ServerService::remove(ServerState& server) noexcept {
+    (server.before_ ? server.before_->behind_ : first_) = server.behind_;
+    if (server.behind_) server.behind_->before_ = server.before_;
+    server.before_ = server.behind_ = nullptr;
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_SERVER_STATE_HPP
+#define REACTOR_NET_DETAIL_SERVER_STATE_HPP
+
+#include <net/detail/listening_socket.hpp>
+#include <net/detail/server_handlers.hpp>
+#include <net/detail/server_operation.hpp>
+#include <net/detail/server_service.hpp>
+#include <net/detail/transport_service.hpp>
+#include <net/detail/transport_state.hpp>
+#include <net/server.hpp>
+#include <reactor/detail/loop_core.hpp>
+#include <reactor/event_loop.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+/// What a Server is made of. Counted, plainly: by the Server, by each of its connections until it
+/// is lost, by each handler that runs, and by what is being done here. Its life is in
+/// server_state.cpp; accepting, and what it promises when it ends, have sources of their own.
+class ServerState final : public TransportOwner, public DescriptorShortage {
+public:
+    /// With one reference, the caller's. `serve` begins to accept.
+    ServerState(EventLoop& loop, ProtocolFactory factory, std::vector<ListeningSocket> sockets,
+                const ServerOptions& options);
+    ServerState(EventLoop& loop, StreamHandler handler, std::vector<ListeningSocket> sockets,
+                const ServerOptions& options);
+    ServerState(const ServerState&) = delete;
+    ServerState& operator=(const ServerState&) = delete;
+    void keep() noexcept { ++references_; }
+    void drop() noexcept {
+        if (--references_ == 0) delete this;
+    }
+
+    // ---- of the Server ----
+
+    /// If it fails, the server is closed.
+    void start_serving();
+    bool is_serving() const noexcept { return serving_ && !closed_; }
+    void close() noexcept;
+    /// The Server goes, and its reference.
+    void release() noexcept;
+    Promise<void> wait(const Here& here, bool forever);
+    Promise<ShutdownSummary> shutdown(Duration grace, Duration flush, const Here& here);
+    void close_clients() noexcept;
+    void abort_clients() noexcept;
+    std::vector<Endpoint> endpoints() const;
+    const ServerCounters& counters() const noexcept { return counters_; }
+
+    // ---- of its parts ----
+
+    void connection_gone(TransportState& transport) noexcept override;
+    void descriptor_closed() noexcept override;
+    /// A handler has ended, without its reference.
+    void handler_gone() noexcept { settle(); }
+    /// The loop is closing: ends without a word.
+    void loop_closed() noexcept;
+    /// Was cancelled.
+    void forget(ServerWait& wait) noexcept;
+    void forget(ServerShutdown& shutdown) noexcept;
+    /// "net::Server on 127.0.0.1:80", with the first of its addresses.
+    std::string name() const;
+
+    /// Keeps the state while it lives.
+    class Keep {
+    public:
+        explicit Keep(ServerState& state) noexcept : state_(state) { state_.keep(); }
+        Keep(const Keep&) = delete;
+        Keep& operator=(const Keep&) = delete;
+        ~Keep() { state_.drop(); }
+
+    private:
+        ServerState& state_;
+    };
+
+    reactor::detail::LoopCore& core;
+
+private:
+    friend class ServerService;  // the list
+
+    struct Listening {
+        explicit Listening(ListeningSocket opened) noexcept : socket(std::move(opened)) {}
+
+        ListeningSocket socket;
+        Handle watch;
+        // The iteration in which it was ready and may have had more clients than were taken.
+        std::uint64_t ready_in = 0;
+    };
+
+    ServerState(EventLoop& loop, std::vector<ListeningSocket> sockets,
+                const ServerOptions& options);
+    ~ServerState();
+    bool is_closed_loop() const noexcept { return core.closed.load(std::memory_order_relaxed); }
+    void close_sockets() noexcept;
+
+    // accepting
+    void readable(std::size_t index);
+    void serve(int descriptor, const Endpoint& peer);
+    std::unique_ptr<Protocol> make_protocol(const Endpoint& peer);
+    void connect(int descriptor, const Endpoint& peer, std::unique_ptr<Protocol> protocol);
+    void apply_limits(TransportState& transport) const;
+    bool is_full() const noexcept { return counters_.open >= options_.max_connections(); }
+    bool counts(const Endpoint& peer) const noexcept;
+    void uncount(const Endpoint& peer) noexcept;
+    void report_client(const Endpoint& peer, std::exception_ptr error);
+    void update_accepting();
+    void watch();
+    void unwatch() noexcept;
+    void rest(const std::string& why, std::exception_ptr error);
+    void resume_soon() noexcept;
+    void end_rest();
+
+    // ending
+    /// Calls f(TransportState&) for each of this server.
+    template <class F>
+    void for_each_connection(F f) noexcept {
+        if (is_closed_loop()) return;
+        const Keep keep(*this);
+        service_.for_each([&](TransportState& transport) {
+            if (transport.owner() == this) f(transport);
+        });
+    }
+    std::size_t clients() const;
+    bool all_over() const noexcept;
+    void settle() noexcept;
+    bool settle_one() noexcept;
+    void settle(ServerShutdown& shutdown) noexcept;
+    void next_phase(ServerShutdown* shutdown);
+    void close_unhandled();
+
+    EventLoop& loop_;  // not after its end
+    TransportService& service_;
+    ServerService& servers_;
+    const ServerOptions options_;
+    ProtocolFactory factory_;
+    std::unique_ptr<ServerHandlers> handlers_;
+    std::vector<Listening> listening_;
+    std::unordered_map<Endpoint, std::size_t> by_address_;  // connections, if they are limited
+    ServerCounters counters_;
+    TimerHandle rest_;
+    TimePoint reported_;  // the last rest that was
+    std::vector<ServerWait*> waits_;          // owns a reference of each
+    std::vector<ServerShutdown*> shutdowns_;  // likewise
+    ServerState* before_ = nullptr;
+    ServerState* behind_ = nullptr;
+    std::size_t references_ = 1;
+    bool serving_ = false;
+    bool watched_ = false;  // the sockets are
+    bool closed_ = false;
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif

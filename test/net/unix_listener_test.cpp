@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/listener.hpp>
+
+#include "connected.hpp"
+#include "unix_sockets.hpp"
+#include <test/support/temporary_directory.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+using namespace connected;
+using namespace unix_sockets;
+using support::names_in;
+using support::TemporaryDirectory;
+using Names = std::vector<std::string>;
+
+namespace {
+
+/// The code of the error, which must name the path; 0 if it listens.
+int code_of_listening(reactor::EventLoop& loop, const std::string& path) {
+    const Endpoint at = Endpoint::local_path(path);
+    try {
+        const Listener listener(loop, at);
+    } catch (const std::system_error& error) {
+        BOOST_TEST(std::string(error.what()).find("listen on unix:" + path + ": ") == 0u);
+        BOOST_TEST((error.code().category() == std::system_category()));
+        return error.code().value();
+    }
+    return 0;
+}
+
+void serves(TestLoop& loop, Listener& listener) {
+    be_patient(loop);
+    Socket client(loop);
+    const Promise<void> connected = client.connect(listener.local_endpoint());
+    Socket server = loop.run_until_complete(listener.accept());
+    loop.run_until_complete(connected);
+    loop.run_until_complete(client.send("hello"));
+    BOOST_TEST(loop.run_until_complete(server.read()) == "hello");
+}
+
+::mode_t mode_of(const std::string& path) {
+    struct ::stat found;
+    BOOST_REQUIRE(::lstat(path.c_str(), &found) == 0);
+    return found.st_mode & 07777;
+}
+
+struct Umask {
+    explicit Umask(::mode_t mask) : before(::umask(mask)) {}
+    ~Umask() { ::umask(before); }
+    Umask(const Umask&) = delete;
+    Umask& operator=(const Umask&) = delete;
+    const ::mode_t before;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(unix_listener)
+
+// Fault E8, 2 and 5: stackia/rtp2httpd#572.
+REACTOR_LOOP_TEST(UX_01_a_stale_file_is_replaced_and_no_other) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    const Endpoint at = Endpoint::local_path(path);
+    {
+        Listener nothing_there(loop, at);
+        BOOST_TEST((nothing_there.local_endpoint() == at));
+        serves(loop, nothing_there);
+    }
+    BOOST_TEST(names_in(directory.path()) == Names());
+
+    leave_stale(path);
+    BOOST_TEST(connecting_to(path) == ECONNREFUSED);
+    {
+        Listener stale(loop, at);
+        BOOST_TEST((stale.local_endpoint() == at));
+        serves(loop, stale);
+        BOOST_TEST(names_in(directory.path()) == Names{"socket"});
+    }
+    BOOST_TEST(names_in(directory.path()) == Names());
+
+    support::write_file(path, "mine");
+    BOOST_TEST(code_of_listening(loop, path) == EADDRINUSE);
+    BOOST_TEST(support::read_file(path) == "mine");
+}
+
+REACTOR_LOOP_TEST(a_server_that_lives_is_never_replaced) {
+    be_patient(loop);
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    {
+        Full full(loop, Endpoint::local_path(path));
+        BOOST_TEST(connecting_to(path) == EAGAIN);
+        BOOST_TEST(code_of_listening(loop, path) == EADDRINUSE);
+        BOOST_TEST(connecting_to(path) == EAGAIN);
+    }
+    {
+        PlainSocket not_listening_yet;
+        BOOST_REQUIRE(not_listening_yet.bind(path) == 0);
+        BOOST_TEST(connecting_to(path) == ECONNREFUSED);
+        BOOST_TEST(code_of_listening(loop, path) == EADDRINUSE);
+        BOOST_REQUIRE(::listen(not_listening_yet.fd, 5) == 0);
+        BOOST_TEST(connecting_to(path) == 0);
+        BOOST_TEST(code_of_listening(loop, path) == EADDRINUSE);
+        // The client from above waits, and none that only looked whether somebody is there.
+        const int client = ::accept4(not_listening_yet.fd, nullptr, nullptr, SOCK_CLOEXEC);
+        BOOST_TEST(client >= 0);
+        ::close(client);
+        BOOST_TEST(::accept4(not_listening_yet.fd, nullptr, nullptr, SOCK_CLOEXEC) == -1);
+    }
+    BOOST_TEST(code_of_listening(loop, path) == 0);
+    for (const int type : {SOCK_DGRAM, SOCK_SEQPACKET}) {
+        PlainSocket other(type);
+        BOOST_REQUIRE(other.bind(path) == 0);
+        BOOST_TEST(code_of_listening(loop, path) == EADDRINUSE);
+        ::unlink(path.c_str());
+    }
+    BOOST_TEST(names_in(directory.path()) == Names());
+}
+
+REACTOR_LOOP_TEST(what_is_no_socket_is_left_alone) {
+    const TemporaryDirectory directory;
+    const std::string socket = directory / "socket";
+    leave_stale(socket);
+    BOOST_REQUIRE(::symlink("socket", (directory / "link").c_str()) == 0);
+    BOOST_REQUIRE(::symlink("nowhere", (directory / "dangling").c_str()) == 0);
+    BOOST_REQUIRE(::mkdir((directory / "folder").c_str(), 0777) == 0);
+    BOOST_REQUIRE(::mkfifo((directory / "pipe").c_str(), 0777) == 0);
+    const Names before = names_in(directory.path());
+    for (const char* const name : {"link", "dangling", "folder", "pipe"}) {
+        BOOST_TEST(code_of_listening(loop, directory / name) == EADDRINUSE);
+    }
+    BOOST_TEST(names_in(directory.path()) == before);
+    BOOST_TEST(code_of_listening(loop, directory / "missing/socket") == ENOENT);
+}
+
+// Fault E8, 3 (redis/redis#15575): the file is removed by its server only.
+REACTOR_LOOP_TEST(close_removes_its_own_file_and_no_other) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    const Endpoint at = Endpoint::local_path(path);
+    Listener a(loop, at);
+    ::unlink(path.c_str());
+    Listener b(loop, at);
+    a.close();
+    BOOST_TEST(names_in(directory.path()) == Names{"socket"});
+    serves(loop, b);
+
+    Listener moved = std::move(b);
+    BOOST_TEST(exists(path));
+    // Not what it has become meanwhile, either.
+    ::unlink(path.c_str());
+    support::write_file(path, "theirs");
+    moved.close();
+    BOOST_TEST(support::read_file(path) == "theirs");
+    ::unlink(path.c_str());
+
+    Listener assigned(loop, at);
+    assigned = Listener();
+    BOOST_TEST(!exists(path));
+    Listener gone(loop, at);
+    ::unlink(path.c_str());
+    gone.close();
+    gone.close();
+    BOOST_TEST(names_in(directory.path()) == Names());
+}
+
+// Law 9.
+REACTOR_LOOP_TEST(a_forked_child_removes_nothing) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    std::unique_ptr<Listener> listener(new Listener(loop, Endpoint::local_path(path)));
+    const int status = in_forked_child([&] {
+        listener.reset();
+        return exists(path) ? 0 : 1;
+    });
+    BOOST_TEST(status == 0);
+    serves(loop, *listener);
+    listener.reset();
+    BOOST_TEST(!exists(path));
+}
+
+// Fault E8, 2, for many at once: one of them serves, the others are told so.
+REACTOR_LOOP_TEST(of_servers_that_start_together_one_replaces_the_stale_file) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    const Endpoint at = Endpoint::local_path(path);
+    for (int round = 0; round < 10; ++round) {
+        if (!exists(path)) leave_stale(path);
+        int starting[2], won[2], ending[2];
+        BOOST_REQUIRE(::pipe(starting) == 0 && ::pipe(won) == 0 && ::pipe(ending) == 0);
+        std::vector<::pid_t> children;
+        for (int i = 0; i < 6; ++i) {
+            const ::pid_t child = ::fork();
+            BOOST_REQUIRE(child >= 0);
+            if (child == 0) {
+                ::close(starting[1]);
+                ::close(ending[1]);
+                TestLoop own;
+                char byte;
+                if (::read(starting[0], &byte, 1) != 0) ::_exit(9);
+                char word = 'w';
+                std::unique_ptr<Listener> listener;
+                try {
+                    listener.reset(new Listener(own, at));
+                } catch (const std::system_error& error) {
+                    word = error.code().value() == EADDRINUSE ? 'l' : '?';
+                }
+                if (::write(won[1], &word, 1) != 1) ::_exit(9);
+                if (::read(ending[0], &byte, 1) != 0) ::_exit(9);
+                ::_exit(0);  // as if it were killed
+            }
+            children.push_back(child);
+        }
+        ::close(starting[1]);
+        std::string words;
+        char word;
+        while (words.size() < children.size() && ::read(won[0], &word, 1) == 1) words += word;
+        BOOST_TEST(std::count(words.begin(), words.end(), 'w') == 1);
+        BOOST_TEST(std::count(words.begin(), words.end(), 'l') == 5);
+        BOOST_TEST(connecting_to(path) == 0);
+        ::close(ending[1]);
+        for (const ::pid_t child : children) ::waitpid(child, nullptr, 0);
+        for (const int fd : {starting[0], won[0], won[1], ending[0]}) ::close(fd);
+    }
+    BOOST_TEST(names_in(directory.path()) == Names{"socket"});
+}
+
+REACTOR_LOOP_TEST(a_lock_that_somebody_keeps_on_the_directory_does_not_matter) {
+    const TemporaryDirectory directory;
+    leave_stale(directory / "socket");
+    const int locked = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    BOOST_REQUIRE(::flock(locked, LOCK_SH) == 0);
+    BOOST_TEST(code_of_listening(loop, directory / "socket") == 0);
+    ::close(locked);
+}
+
+REACTOR_LOOP_TEST(a_server_that_was_killed_is_replaced) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    int ready[2];
+    BOOST_REQUIRE(::pipe(ready) == 0);
+    const ::pid_t child = ::fork();
+    BOOST_REQUIRE(child >= 0);
+    if (child == 0) {
+        TestLoop own;
+        const Listener listener(own, Endpoint::local_path(path));
+        if (::write(ready[1], "x", 1) == 1) ::pause();
+        ::_exit(1);
+    }
+    char byte;
+    BOOST_TEST(::read(ready[0], &byte, 1) == 1);
+    BOOST_TEST(code_of_listening(loop, path) == EADDRINUSE);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    BOOST_TEST(exists(path));
+    Listener listener(loop, Endpoint::local_path(path));
+    serves(loop, listener);
+    ::close(ready[0]);
+    ::close(ready[1]);
+}
+
+// Fault E8, 1 and 4.
+REACTOR_LOOP_TEST(a_path_is_never_cut_and_an_abstract_name_has_exactly_its_bytes) {
+    const TemporaryDirectory directory;
+    const auto path_of = [&](std::size_t size) {
+        const std::string start = directory / "";
+        return start + std::string(size - start.size(), 's');
+    };
+    {
+        Listener longest(loop, Endpoint::local_path(path_of(107)));
+        BOOST_TEST(connecting_to(path_of(107)) == 0);
+        BOOST_TEST(longest.local_endpoint().address() == path_of(107));
+    }
+    leave_stale(path_of(107));
+    BOOST_TEST(code_of_listening(loop, path_of(107)) == 0);
+    for (const std::size_t size : {108u, 200u}) {
+        BOOST_CHECK_EXCEPTION(
+            Endpoint::local_path(path_of(size)), std::system_error,
+            [](const std::system_error& error) { return error.code().value() == ENAMETOOLONG; });
+    }
+    BOOST_TEST(names_in(directory.path()) == Names());
+
+    const std::string name = std::string("ap\0p", 4) + std::to_string(::getpid());
+    Listener listener(loop, Endpoint::local_abstract(name));
+    BOOST_TEST(listener.local_endpoint().is_abstract());
+    BOOST_TEST(listener.local_endpoint().address() == name);
+    BOOST_TEST(connecting_to('\0' + name) == 0);
+    BOOST_TEST(connecting_to('\0' + name + '\0') == ECONNREFUSED);
+    BOOST_CHECK_THROW(Listener(loop, Endpoint::local_abstract(name)), std::system_error);
+}
+
+REACTOR_LOOP_TEST(permissions_are_those_asked_for_or_the_umasks) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    const Endpoint at = Endpoint::local_path(path);
+    const Umask strict(077);
+    {
+        const Listener listener(loop, at);
+        BOOST_TEST(mode_of(path) == 0700u);
+    }
+    for (const int mode : {0666, 0600, 0777, 0}) {
+        const Listener listener(loop, at, ListenerOptions().permissions(mode));
+        BOOST_TEST(mode_of(path) == static_cast<::mode_t>(mode));
+    }
+    const Umask none(0);
+    const Listener listener(loop, at, ListenerOptions().permissions(0600));
+    BOOST_TEST(mode_of(path) == 0600u);
+    for (const int nonsense : {-2, 01000}) {
+        BOOST_CHECK_THROW(Listener(loop, Endpoint::local_path(directory / "other"),
+                                   ListenerOptions().permissions(nonsense)),
+                          std::invalid_argument);
+    }
+    BOOST_TEST(names_in(directory.path()) == Names{"socket"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
