@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/connect.hpp>
-#include <net/detail/connect_attempt.hpp>
-#include <net/resolver.hpp>
-#include <net/staggered_race.hpp>
-#include <reactor/task.hpp>
+#include <net/detail/connecting.hpp>
+#include <net/detail/transport_service.hpp>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 namespace reactor {
@@ -42,65 +39,26 @@ std::vector<Kin> by_family(const std::vector<Endpoint>& addresses) {
     return families;
 }
 
-/// One connect():
-///
-///     start ─> resolved ─> raced ─> the socket, or why there is none
-///       └── addresses given ─^
-class Connecting final : public Task<Socket> {
-public:
-    Connecting(std::string host, Port port, ConnectOptions options)
-        : what_("connect to " + host + " port " + port.str()),
-          host_(std::move(host)),
-          port_(std::move(port)),
-          options_(std::move(options)),
-          deadline_(options_.deadline().at(loop())) {}
-    Connecting(std::vector<Endpoint> addresses, ConnectOptions options)
-        : what_("connect"),
-          options_(std::move(options)),
-          deadline_(options_.deadline().at(loop())),
-          addresses_(std::move(addresses)) {}
+/// A Socket is Asio's, which knows nothing of a network in memory, where names and addresses are
+/// other ones.
+void require_system_network(EventLoop& loop) {
+    loop.core().check("connect");
+    if (!detail::socket_calls(loop).simulated()) return;
+    throw StateError(
+        "connect: the network of this loop is in memory, and a Socket is the system's: "
+        "create_connection() and open_connection() connect there");
+}
 
-private:
-    Next start() override {
-        if (!addresses_.empty()) return race();
-        const ResolveOptions limits = ResolveOptions(deadline_).family(options_.family());
-        return await(resolve(loop(), host_, port_, limits), &Connecting::resolved);
-    }
-
-    Next resolved(std::vector<Endpoint> addresses) {
-        addresses_ = std::move(addresses);
-        return race();
-    }
-
-    Next race() {
-        addresses_ = interleave(addresses_, options_.interleave());
-        return await(staggered_race(
-                         loop(), detail::connect_attempts(loop(), addresses_, options_, deadline_),
-                         options_.happy_eyeballs_delay()),
-                     &Connecting::raced);
-    }
-
-    Next raced(const RaceOutcome<Socket>& outcome) {
-        if (outcome.winner) return finish(outcome.winner.take());
-        const detail::ConnectFailure failure(what_, addresses_, outcome.errors);
-        const bool late = deadline_ != never() && loop().time() >= deadline_;
-        return fail(failure.error(late, options_.all_errors()));
-    }
-
-    std::string what_;  // as messages begin
-    std::string host_;
-    Port port_;
-    ConnectOptions options_;
-    TimePoint deadline_;
-    std::vector<Endpoint> addresses_;
-};
+Promise<Socket> as_socket(const Promise<detail::NewConnection>& connecting) {
+    return connecting.then([](detail::NewConnection made) { return made.take_socket(); });
+}
 
 }  // namespace
 
 Promise<Socket> connect(EventLoop& loop, const std::string& host, const Port& port,
                         const ConnectOptions& options) {
-    loop.core().check("connect");
-    return loop.create_task<Connecting>(host, port, options);
+    require_system_network(loop);
+    return as_socket(detail::connecting("connect", loop, host, port, options));
 }
 
 Promise<Socket> connect(const std::string& host, const Port& port, const ConnectOptions& options) {
@@ -109,10 +67,8 @@ Promise<Socket> connect(const std::string& host, const Port& port, const Connect
 
 Promise<Socket> connect(EventLoop& loop, std::vector<Endpoint> addresses,
                         const ConnectOptions& options) {
-    loop.core().check("connect");
-    if (addresses.empty())
-        throw std::invalid_argument("connect: there is no address to connect to");
-    return loop.create_task<Connecting>(std::move(addresses), options);
+    require_system_network(loop);
+    return as_socket(detail::connecting("connect", loop, std::move(addresses), options));
 }
 
 std::vector<Endpoint> interleave(const std::vector<Endpoint>& addresses, std::size_t first_count) {

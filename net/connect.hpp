@@ -39,6 +39,7 @@ private:
 /// attempts and tells what it was too late for. If the look-up fails: its error, and for
 /// a host that resolve() refuses, what that throws. Cancelling it ends look-up and attempts. On the
 /// loop's thread; the second form uses the loop that runs on this thread (StateError if none does).
+/// Throws StateError on a loop whose network is in memory (net/testing.hpp): that has no Sockets.
 /// asyncio: create_connection.
 Promise<Socket> connect(EventLoop& loop, const std::string& host, const Port& port,
                         const ConnectOptions& options = ConnectOptions());

@@ -42,7 +42,7 @@ Promise<Transport> create_connection(ProtocolFactory factory, const std::string&
                                      const ConnectOptions& options = ConnectOptions());
 
 /// The same with addresses that are known already, or one; Unix sockets, too. Throws
-/// std::invalid_argument if there is none, and for an empty one. asyncio: create_unix_connection.
+/// std::invalid_argument if there is none. asyncio: create_unix_connection.
 Promise<Transport> create_connection(EventLoop& loop, ProtocolFactory factory,
                                      std::vector<Endpoint> addresses,
                                      const ConnectOptions& options = ConnectOptions());

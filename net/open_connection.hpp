@@ -29,7 +29,7 @@ Promise<Stream> open_connection(const std::string& host, const Port& port,
                                 const ConnectOptions& options = ConnectOptions());
 
 /// The same with addresses that are known already, or one; Unix sockets, too. Throws
-/// std::invalid_argument if there is none, and for an empty one. asyncio: open_unix_connection.
+/// std::invalid_argument if there is none. asyncio: open_unix_connection.
 Promise<Stream> open_connection(EventLoop& loop, std::vector<Endpoint> addresses,
                                 const ConnectOptions& options = ConnectOptions());
 Promise<Stream> open_connection(std::vector<Endpoint> addresses,

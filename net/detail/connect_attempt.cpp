@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/connect.hpp>
 #include <net/detail/connect_attempt.hpp>
+#include <net/detail/simulated_attempt.hpp>
+#include <net/detail/transport_service.hpp>
+#include <net/socket.hpp>
 #include <reactor/task.hpp>
 
 #include <algorithm>
@@ -30,7 +33,7 @@ private:
 };
 
 /// Owns the socket while it connects, so that it is closed on every path but success.
-class Attempt final : public Task<Socket> {
+class Attempt final : public Task<NewConnection> {
 public:
     Attempt(const Endpoint& to, const Endpoint& from, TimePoint deadline)
         : to_(to), from_(from), deadline_(deadline), socket_(loop()) {}
@@ -41,7 +44,7 @@ private:
                                    : socket_.connect(to_, from_, deadline_),
                      &Attempt::connected);
     }
-    Next connected() { return finish(std::move(socket_)); }
+    Next connected() { return finish(NewConnection(std::move(socket_))); }
 
     Endpoint to_;
     Endpoint from_;
@@ -69,23 +72,26 @@ TimePoint share(TimePoint now, TimePoint deadline, std::size_t left) {
 
 }  // namespace
 
-std::vector<std::function<Promise<Socket>()>> connect_attempts(
+std::vector<std::function<Promise<NewConnection>()>> connect_attempts(
     EventLoop& loop, const std::vector<Endpoint>& addresses, const ConnectOptions& options,
     TimePoint deadline) {
     const bool shares = options.happy_eyeballs_delay() == forever();
     const std::vector<Endpoint> locals = options.locals();
-    std::vector<std::function<Promise<Socket>()>> starters;
+    const SocketCalls calls = socket_calls(loop);
+    std::vector<std::function<Promise<NewConnection>()>> starters;
     starters.reserve(addresses.size());
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         const Endpoint to = addresses[i];
         const std::size_t left = addresses.size() - i;
         EventLoop* const on = &loop;
-        starters.push_back([=]() -> Promise<Socket> {
+        starters.push_back([=]() -> Promise<NewConnection> {
             const TimePoint now = on->time();
             // The first one may do what it can at once.
             if (i != 0 && deadline != never() && now >= deadline) throw TooLate();
             const TimePoint until = shares ? detail::share(now, deadline, left) : deadline;
-            return on->create_task<Attempt>(to, detail::local_for(to, locals), until);
+            const Endpoint from = detail::local_for(to, locals);
+            if (calls.simulated()) return simulated_attempt(*on, calls, to, from, until);
+            return on->create_task<Attempt>(to, from, until);
         });
     }
     return starters;

@@ -3,8 +3,8 @@
 #define REACTOR_NET_DETAIL_CONNECT_ATTEMPT_HPP
 
 #include <net/connect_options.hpp>
+#include <net/detail/new_connection.hpp>
 #include <net/endpoint.hpp>
-#include <net/socket.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
 
@@ -19,8 +19,9 @@ namespace reactor {
 namespace net {
 namespace detail {
 
-/// How each attempt of one connect() is made: what staggered_race() starts.
-std::vector<std::function<Promise<Socket>()>> connect_attempts(
+/// How each attempt of one connect() is made: what staggered_race() starts. By the system, or in
+/// the network in memory that the loop has.
+std::vector<std::function<Promise<NewConnection>()>> connect_attempts(
     EventLoop& loop, const std::vector<Endpoint>& addresses, const ConnectOptions& options,
     TimePoint deadline);
 

@@ -39,6 +39,11 @@ void TransportService::tell_shortages() noexcept {
     for (DescriptorShortage* const waits : told) waits->descriptor_closed();
 }
 
+SocketCalls socket_calls(const EventLoop& loop) noexcept {
+    const auto* const service = loop.service_if_made<TransportService>();
+    return service ? service->calls : SocketCalls();
+}
+
 }  // namespace detail
 }  // namespace net
 }  // namespace reactor

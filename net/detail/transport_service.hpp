@@ -77,6 +77,9 @@ private:
     std::vector<DescriptorShortage*> shortages_;
 };
 
+/// How that loop's sockets are opened: by the system, unless it has a network in memory.
+SocketCalls socket_calls(const EventLoop& loop) noexcept;
+
 }  // namespace detail
 }  // namespace net
 }  // namespace reactor
