@@ -3,6 +3,7 @@
 #define REACTOR_NET_SERVER_HPP
 
 #include <net/endpoint.hpp>
+#include <net/listening_sockets.hpp>
 #include <net/port.hpp>
 #include <net/protocol.hpp>
 #include <net/server_options.hpp>
@@ -20,8 +21,6 @@
 
 namespace reactor {
 namespace net {
-
-class ListeningSockets;
 
 namespace detail {
 
@@ -132,7 +131,7 @@ Promise<Server> create_server(EventLoop& loop, ProtocolFactory factory,
                               const std::vector<std::string>& hosts, const Port& port,
                               const ServerOptions& options = ServerOptions(), Here here = Here());
 
-/// Takes over sockets that somebody else has opened, such as systemd: net/listening_sockets.hpp.
+/// Takes over sockets that somebody else has opened, such as systemd; see inherited_sockets().
 /// Throws std::invalid_argument for none, and for one that is no stream socket or does not listen.
 Server create_server(EventLoop& loop, ProtocolFactory factory, ListeningSockets sockets,
                      const ServerOptions& options = ServerOptions());

@@ -35,7 +35,7 @@ public:
         return *this;
     }
     /// IPV6_V6ONLY, on by default: "[::]" does not take IPv4 clients, which get a socket of their
-    /// own. Off: it takes both, where the system does, and 0.0.0.0 with the same port is refused.
+    /// own. Off: it takes both; an empty host stands for this one socket then.
     ServerOptions& v6_only(bool on) noexcept {
         v6_only_ = on;
         return *this;

@@ -97,10 +97,9 @@ Promise<ShutdownSummary> ServerState::shutdown(Duration grace, Duration flush, c
     }
     shutdown->clients = clients();
     shutdowns_.reserve(shutdowns_.size() + 1);
-    shutdown->limit =
-        loop_.call_at(Options().label("net::Server shutdown: grace"),
-                      deadline_after(loop_.time(), grace), &ServerState::next_phase, this,
-                      &*shutdown);
+    shutdown->limit = loop_.call_at(Options().label("net::Server shutdown: grace"),
+                                    deadline_after(loop_.time(), grace), &ServerState::next_phase,
+                                    this, &*shutdown);
     shutdowns_.push_back(&*shutdown);
     shutdown->keep();
     return promise;
@@ -114,10 +113,9 @@ void ServerState::next_phase(ServerShutdown* shutdown) {
     if (shutdown->phase == Phase::grace) {
         shutdown->summary.finished = gone;
         shutdown->phase = Phase::flush;
-        shutdown->limit =
-            loop_.call_at(Options().label("net::Server shutdown: flush"),
-                          deadline_after(loop_.time(), shutdown->flush), &ServerState::next_phase,
-                          this, shutdown);
+        shutdown->limit = loop_.call_at(Options().label("net::Server shutdown: flush"),
+                                        deadline_after(loop_.time(), shutdown->flush),
+                                        &ServerState::next_phase, this, shutdown);
         close_unhandled();
         return;
     }

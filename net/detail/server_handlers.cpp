@@ -135,10 +135,9 @@ void ServerHandlers::failed(const Transport& transport, std::exception_ptr error
 }
 
 std::size_t ServerHandlers::without_connection() const {
-    return static_cast<std::size_t>(
-        std::count_if(running_.begin(), running_.end(), [](const Running* handler) {
-            return handler->transport().native_handle() < 0;
-        }));
+    return static_cast<std::size_t>(std::count_if(
+        running_.begin(), running_.end(),
+        [](const Running* handler) { return handler->transport().native_handle() < 0; }));
 }
 
 std::vector<const TransportState*> ServerHandlers::connections() const {

@@ -46,6 +46,7 @@ public:
 
     /// If it fails, the server is closed.
     void start_serving();
+    bool is_closed() const noexcept { return closed_; }
     bool is_serving() const noexcept { return serving_ && !closed_; }
     void close() noexcept;
     /// The Server goes, and its reference.
@@ -148,7 +149,7 @@ private:
     std::unordered_map<Endpoint, std::size_t> by_address_;  // connections, if they are limited
     ServerCounters counters_;
     TimerHandle rest_;
-    TimePoint reported_;  // the last rest that was
+    TimePoint reported_;                      // the last rest that was
     std::vector<ServerWait*> waits_;          // owns a reference of each
     std::vector<ServerShutdown*> shutdowns_;  // likewise
     ServerState* before_ = nullptr;

@@ -104,8 +104,8 @@ void StreamState::abort() noexcept {
 void StreamState::release() noexcept {
     core.require_thread("Stream");
     const bool on_closed_loop = is_closed(core);
-    const bool warn =
-        !meant_ && !may_be_dropped_ && (on_closed_loop || (transport && !lost_ && !transport.is_closing()));
+    const bool warn = !meant_ && !may_be_dropped_ &&
+                      (on_closed_loop || (transport && !lost_ && !transport.is_closing()));
     meant_ = true;
     if (transport && !lost_) close_transport();
     cancel_pending("the stream was destroyed");
