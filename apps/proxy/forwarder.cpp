@@ -55,6 +55,7 @@ public:
     void pause_reading(Side side) { ends_[side].pause_reading(); }
     void resume_reading(Side side) { ends_[side].resume_reading(); }
 
+    void close_client() { ends_[client].close(); }
     void abort();
 
     static Side other(Side side) { return side == client ? target : client; }
@@ -119,15 +120,15 @@ Forwarder::Link::~Link() {
 void Forwarder::Link::made(const std::shared_ptr<Link>& self, Side side,
                            const net::Transport& transport) {
     ends_[side] = transport;
+    if (closing_ || (side == target && ends_[client].is_closing())) {
+        transport.abort();
+        return;
+    }
     if (side == client) {
         // What it sends stays with the system until there is somebody to take it.
         transport.pause_reading();
         order_ = state_->targets.order(state_->loop.time());
         connect(self);
-        return;
-    }
-    if (ends_[client].is_closing()) {
-        transport.abort();
         return;
     }
     ++state_->traffic.forwarded;
@@ -190,7 +191,7 @@ void Forwarder::Link::received(Side from, net::ByteView bytes) {
     moved_ += bytes.size();
     const net::Transport& to = ends_[other(from)];
     if (to.is_closing()) {
-        // Closed by somebody else while this side still has something to say: what is cut off
+        // The client is being closed, and its target still has something to say: what is cut off
         // must not look whole.
         abort();
         return;
@@ -229,6 +230,7 @@ void Forwarder::Link::close() {
 }
 
 void Forwarder::Link::abort() {
+    closing_ = true;
     if (connecting_) connecting_.cancel();
     abort(client);
     abort(target);
@@ -288,6 +290,10 @@ reactor::Promise<void> Forwarder::wait_idle() {
         state_->waiting.push_back(idle);
     }
     return idle;
+}
+
+void Forwarder::close() {
+    for (Link* const link : state_->links) link->close_client();
 }
 
 void Forwarder::abort() {

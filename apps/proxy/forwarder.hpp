@@ -64,6 +64,9 @@ public:
     /// Done as soon as nothing is open: what a client has sent may still be on its way to the
     /// target when the client is gone.
     reactor::Promise<void> wait_idle();
+    /// Ends every connection once what was received for the client has been sent to him. If its
+    /// target has more to say, that is cut off and the client sees a reset.
+    void close();
     /// Resets all there is, on both sides.
     void abort();
 

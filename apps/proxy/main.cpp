@@ -11,6 +11,7 @@
 #include <net/listening_sockets.hpp>
 #include <net/server.hpp>
 #include <reactor/combinators.hpp>
+#include <reactor/error.hpp>
 #include <reactor/runner.hpp>
 #include <reactor/signals.hpp>
 #include <reactor/task.hpp>
@@ -30,10 +31,10 @@ using reactor::Next;
 /// What is written to somebody who does not read gets so long to be sent.
 constexpr std::chrono::seconds flush_time{5};
 
-/// The whole run:
+/// The whole run. A second signal resets all there is, in whichever state:
 ///
-///     start ──(signal)──> drain ──(clients gone, or closed after the grace)──> targets ──> ended
-///                           └──(second signal: all is reset)
+///     start ──(signal)──> drain ──(grace over)──> close ──(flush over)──> abort
+///                           └──────────(nothing is open any more)──────────┴─────> ended
 class Proxy final : public reactor::Task<void> {
 public:
     explicit Proxy(const proxy::Options& options)
@@ -75,29 +76,42 @@ private:
         if (!stop_.done()) {
             stop_.set_result();
         } else {
+            begin(aborted_);
             forwarder_.abort();
         }
     }
 
     Next drain() {
-        std::fprintf(stderr, "proxy: no new connections; %zu are open\n",
-                     forwarder_.traffic().open);
-        return await(server_.shutdown(options_.grace, flush_time), &Proxy::targets);
+        server_.close();
+        left_ = forwarder_.traffic().open;
+        std::fprintf(stderr, "proxy: no new connections; %zu are open\n", left_);
+        return await(reactor::wait_for(forwarder_.wait_idle(), options_.grace), &Proxy::ended,
+                     &Proxy::close);
     }
-    Next targets(net::ShutdownSummary summary) {
-        summary_ = summary;
+    Next close(const reactor::TimeoutError&) {
+        begin(closed_);
+        forwarder_.close();
         return await(reactor::wait_for(forwarder_.wait_idle(), flush_time), &Proxy::ended,
-                     &Proxy::late);
+                     &Proxy::abort);
     }
-    Next late(const reactor::TimeoutError&) {
+    Next abort(const reactor::TimeoutError&) {
+        begin(aborted_);
         forwarder_.abort();
         return await(forwarder_.wait_idle(), &Proxy::ended);
     }
     Next ended() {
+        begin(finished_);
         stats_.cancel();
-        std::printf("Ended: %zu finished, %zu closed, %zu aborted\n%s\n", summary_.finished,
-                    summary_.closed, summary_.aborted, traffic_text().c_str());
+        std::printf("Ended: %zu finished, %zu closed, %zu aborted\n%s\n", finished_, closed_,
+                    aborted_, traffic_text().c_str());
         return finish();
+    }
+
+    /// What has gone so far was of the kind that the last call named.
+    void begin(std::size_t& kind) {
+        *kind_ += left_ - forwarder_.traffic().open;
+        left_ = forwarder_.traffic().open;
+        kind_ = &kind;
     }
 
     void print_stats() {
@@ -125,7 +139,9 @@ private:
     proxy::Forwarder forwarder_;
     net::Server server_;
     reactor::Promise<void> stop_ = loop().create_promise<void>();
-    net::ShutdownSummary summary_;
+    std::size_t left_ = 0;  // connections at the beginning of the state,
+    std::size_t finished_ = 0, closed_ = 0, aborted_ = 0;
+    std::size_t* kind_ = &finished_;  // and what becomes of those that go in it
     reactor::TimerHandle stats_;
     std::string printed_;
 };
