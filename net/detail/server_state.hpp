@@ -39,7 +39,7 @@ public:
     ServerState& operator=(const ServerState&) = delete;
     void keep() noexcept { ++references_; }
     void drop() noexcept {
-        if (--references_ == 0) delete this;
+        if (--references_ == 0) destroy();
     }
 
     // ---- of the Server ----
@@ -101,6 +101,7 @@ private:
     ServerState(EventLoop& loop, std::vector<ListeningSocket> sockets,
                 const ServerOptions& options);
     ~ServerState();
+    void destroy() noexcept;
     bool is_closed_loop() const noexcept { return core.closed.load(std::memory_order_relaxed); }
     void close_sockets() noexcept;
 
