@@ -79,11 +79,12 @@ BOOST_DATA_TEST_CASE(without_an_address_on_a_port_of_127_0_0_1, data::make(ways)
 
 BOOST_DATA_TEST_CASE(sockets_that_are_handed_over, data::make(ways), way) {
     // What systemd does: LISTEN_PID is the program's own, the sockets are 3 and 4.
+    // (bash, since other shells know descriptors of one digit only)
     const plain::Listener first, second;
     const int inherited[] = {::dup(first.fd()), ::dup(second.fd())};
     const std::string script = "LISTEN_PID=$$ LISTEN_FDS=2 exec \"$0\" \"$@\" 3<&" +
                                std::to_string(inherited[0]) + " 4<&" + std::to_string(inherited[1]);
-    Strings argv = {"sh", "-c", script, programs::path_of("echo"), "serve"};
+    Strings argv = {"bash", "-c", script, programs::path_of("echo"), "serve"};
     support::ChildProcess process{support::Command(served(way, argv))};
     for (const int fd : inherited) ::close(fd);
     BOOST_TEST_REQUIRE(process.wait_for_output("\n"));
