@@ -29,11 +29,6 @@ void TransportService::add(int descriptor, TransportState& transport) {
     transports_[index] = &transport;
 }
 
-SocketCalls socket_calls(const EventLoop& loop) noexcept {
-    const auto* const service = loop.service_if_made<TransportService>();
-    return service ? service->calls : SocketCalls();
-}
-
 void TransportService::remove_shortage(const DescriptorShortage& waits) noexcept {
     shortages_.erase(std::remove(shortages_.begin(), shortages_.end(), &waits), shortages_.end());
 }
@@ -42,6 +37,11 @@ void TransportService::tell_shortages() noexcept {
     const std::vector<DescriptorShortage*> told = std::move(shortages_);
     shortages_.clear();
     for (DescriptorShortage* const waits : told) waits->descriptor_closed();
+}
+
+SocketCalls socket_calls(const EventLoop& loop) noexcept {
+    const auto* const service = loop.service_if_made<TransportService>();
+    return service ? service->calls : SocketCalls();
 }
 
 }  // namespace detail
