@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <net/stream.hpp>
-#include <net/testing.hpp>
-
 #include "in_memory.hpp"
+
+#include <net/stream.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -18,6 +17,7 @@ using transports::Transport;
 
 namespace {
 
+// What a network complains of, where a test expects that it does.
 std::vector<std::string> failures;
 
 void note_failure(const std::string& text) { failures.push_back(text); }
@@ -173,16 +173,16 @@ REACTOR_LOOP_TEST_IN(With<ShortCalls>, reads_and_writes_are_short_and_nothing_is
     Course course;
     const Transport transport = open(ends.first, course);
     const std::string sent = pattern(20000);
-    ::ssize_t fewest = 20000;
-    for (std::size_t out = 0; out < sent.size();) {
-        const ::ssize_t took = ends.second.send(sent.substr(out));
+    constexpr std::size_t piece = 500;
+    std::size_t calls = 0;
+    for (std::size_t out = 0; out < sent.size(); ++calls) {
+        const ::ssize_t took = ends.second.send(sent.substr(out, piece));
         if (took > 0) out += static_cast<std::size_t>(took);
-        if (took > 0) fewest = std::min(fewest, took);
         settle();
     }
-    BOOST_TEST(fewest < 10000);
+    BOOST_TEST(calls > sent.size() / piece);
     BOOST_TEST((course.bytes == sent));
-    BOOST_TEST(course.reads > sent.size() / 100);  // more than there were segments
+    BOOST_TEST(course.reads > calls);
     transport.write(sent);
     transport.close();
     std::string got;
@@ -193,6 +193,8 @@ REACTOR_LOOP_TEST_IN(With<ShortCalls>, reads_and_writes_are_short_and_nothing_is
     }
     BOOST_TEST((got == sent));
     BOOST_TEST(course.calls == "made data lost");
+    ends.second.close();  // for which the other one lingers
+    settle();
 }
 
 REACTOR_LOOP_TEST_IN(With<Spurious>, an_event_may_be_spurious_and_time_passes_all_the_same) {
