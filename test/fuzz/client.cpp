@@ -182,6 +182,8 @@ private:
             with_->stream.abort();
             return end();
         }
+        // An echo that has nobody to read it takes no more either: each would wait for the other.
+        with_->stream.transport().set_write_timeout(std::chrono::seconds(60));
         return await(with_->stream.close(), &Talk::closed, &Talk::closed_badly);
     }
     Next closed() { return end(); }

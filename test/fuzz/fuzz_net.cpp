@@ -41,7 +41,7 @@ bool parse(const char* text, std::uint64_t& number) {
 void tell(const Scenario& scenario, std::uint64_t seed, const fuzz::Outcome& outcome) {
     std::printf("%s: seed %llu fails\n", scenario.name, static_cast<unsigned long long>(seed));
     for (const std::string& fault : outcome.faults) std::printf("    %s\n", fault.c_str());
-    std::printf("    again, with its log: fuzz_net --only %s --seed %llu\n", scenario.name,
+    std::printf("    again, with its log: bin/fuzz_net --only %s --seed %llu\n", scenario.name,
                 static_cast<unsigned long long>(seed));
 }
 

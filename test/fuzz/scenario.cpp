@@ -76,7 +76,7 @@ bool Scenario::nothing_goes_wrong() const {
            options.failing_lookups == 0 && !options.refuse_when_full;
 }
 
-/// A client that ends as it should, with nobody else to end it, has everything back.
+/// A client that ends as it should, with nobody else to end it, has everything back, or an error.
 void Scenario::judge(const Client& client, bool early, Outcome& outcome) const {
     const Plan& plan = client.plan();
     const Story& story = client.story();
@@ -84,8 +84,9 @@ void Scenario::judge(const Client& client, bool early, Outcome& outcome) const {
     outcome.clients += 1;
     outcome.whole += whole ? 1 : 0;
     outcome.bytes += story.echoed;
-    const bool quiet = !early && is_patient() && nothing_goes_wrong() &&
-                       plan.limit == reactor::forever() && plan.end == Plan::End::half_close;
+    const bool patient = !early && is_patient() && plan.limit == reactor::forever() &&
+                         plan.end == Plan::End::half_close;
+    const bool quiet = patient && nothing_goes_wrong();
     std::string fault;
     if (!client.done()) {
         fault = "a client is not done";
@@ -95,6 +96,8 @@ void Scenario::judge(const Client& client, bool early, Outcome& outcome) const {
         fault = "a client failed, and nothing went wrong";
     } else if (quiet && !whole) {
         fault = "a client did not get everything back";
+    } else if (patient && story.saw_end && story.error.empty() && !whole) {
+        fault = "a client was told of an end that is none";
     }
     if (!fault.empty()) outcome.faults.push_back(fault + ": " + client.text());
 }

@@ -391,6 +391,18 @@ REACTOR_LOOP_TEST(a_network_may_go_before_what_it_has_opened) {
     BOOST_TEST(late.lost == 1);
 }
 
+REACTOR_NET_TEST(a_loop_that_closes_takes_its_sockets_along) {
+    auto ends = pair();
+    Course course;
+    const Transport transport = open(ends.first, course);
+    reactor::net::Stream stream =
+        loop.run_until_complete(reactor::net::make_stream(loop, ends.second.release()));
+    loop.close();
+    BOOST_TEST(course.destroyed == 1);
+    BOOST_TEST(network.counters().open_sockets == 0u);
+    stream.abort();
+}
+
 REACTOR_LOOP_TEST(misuse_is_told) {
     const MemoryNetwork network(loop);
     BOOST_CHECK_THROW(MemoryNetwork(loop, 2), StateError);
