@@ -69,6 +69,8 @@ protected:
 private:
     bool nothing_goes_wrong() const;
     void judge(const Client& client, bool early, Outcome& outcome) const;
+
+    bool resets_ = true;  // an abort can be told from an end: not so on Unix sockets
 };
 
 /// Clients of an echo server.
