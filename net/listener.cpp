@@ -104,6 +104,7 @@ Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here
     core.check("accept");
     if (!is_open()) throw StateError("accept: the listener is closed");
     if (accepting_) throw StateError("accept: another accept of this listener is pending");
+    detail::refuse_blocking(core, descriptor(), "accept");
     StateOwner<AcceptOperation> accept(reactor::detail::make_state<AcceptOperation>(core, here));
     const Promise<Socket> promise = PromiseAccess::share<Promise<Socket>>(&*accept);
     if (ask_first_ && advance(*accept)) return promise;

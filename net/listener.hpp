@@ -103,6 +103,7 @@ public:
     /// passed over. Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or refused by
     /// the loop's selector, the promise fails with the error, and the clients stay in the backlog:
     /// try again after a pause, since the next accept fails at once as long as nothing was freed.
+    /// In debug mode a descriptor whose O_NONBLOCK somebody has taken is std::invalid_argument.
     Promise<Socket> accept(Deadline deadline = Deadline(), Here here = Here());
 
     /// Cancels a pending accept and closes. Again: no effect. Works on a closed loop too.

@@ -56,6 +56,28 @@ struct ResolveOperation final
     Endpoint::Family family = Endpoint::Family::none;  // none: any
     std::uint16_t port = 0;
     TimerHandle limit;
+    ResolveOperation* before = nullptr;
+    ResolveOperation* behind = nullptr;
+};
+
+/// Those who wait for one name, in the order of the calls. Owns a reference of each. Any number
+/// may wait, and leave: so a leave must not look for its place.
+struct Waiters {
+    void add(ResolveOperation& waiter) noexcept {
+        waiter.keep();
+        waiter.before = last;
+        (last ? last->behind : first) = &waiter;
+        last = &waiter;
+    }
+    /// The reference is the caller's from then on.
+    void remove(ResolveOperation& waiter) noexcept {
+        (waiter.before ? waiter.before->behind : first) = waiter.behind;
+        (waiter.behind ? waiter.behind->before : last) = waiter.before;
+        waiter.before = waiter.behind = nullptr;
+    }
+
+    ResolveOperation* first = nullptr;  // null: all have left
+    ResolveOperation* last = nullptr;
 };
 
 }  // namespace
@@ -95,7 +117,6 @@ public:
 
 private:
     using Addresses = std::vector<Endpoint>;
-    using Waiters = std::vector<ResolveOperation*>;  // each with a reference; empty: all cancelled
 
     struct Name {
         Waiters waiters;
@@ -120,9 +141,16 @@ ResolverState::~ResolverState() {
     pool_->close();
     // close() of the loop: what waits stays pending.
     for (const auto& name : names_) {
-        for (ResolveOperation* operation : name.second.waiters) {
-            operation->owner = nullptr;
-            drop(operation);
+        for (ResolveOperation* waiter = name.second.waiters.first; waiter;
+             waiter = waiter->behind) {
+            waiter->owner = nullptr;
+        }
+    }
+    // Only now, when what goes with them may cancel the others.
+    for (const auto& name : names_) {
+        for (ResolveOperation* waiter = name.second.waiters.first; waiter;) {
+            const StateOwner<ResolveOperation> gone(waiter);
+            waiter = gone->behind;
         }
     }
 }
@@ -150,17 +178,16 @@ Promise<std::vector<Endpoint>> ResolverState::ask(const Question& question, std:
 
 void ResolverState::begin(ResolveOperation& operation) {
     const auto name = names_.emplace(operation.question, Name());
-    Waiters& waiters = name.first->second.waiters;
-    try {
-        waiters.push_back(nullptr);  // first: once the question is asked nothing may fail
-        if (name.second) look_up(operation.question, name.first->second);
-    } catch (...) {
-        if (name.second) names_.erase(name.first);
-        throw;
+    if (name.second) {
+        try {
+            look_up(operation.question, name.first->second);
+        } catch (...) {
+            names_.erase(name.first);
+            throw;
+        }
     }
-    waiters.back() = &operation;
+    name.first->second.waiters.add(operation);
     operation.owner = this;
-    operation.keep();
 }
 
 void ResolverState::look_up(const Question& question, Name& name) {
@@ -213,9 +240,9 @@ void ResolverState::look_up_on_thread(const Question& question) {
 void ResolverState::answered(const Question& question, LookupAnswer& answer) {
     const auto name = names_.find(question);
     if (name == names_.end()) return;
-    Waiters waiters = std::move(name->second.waiters);
+    const Waiters waiters = name->second.waiters;
     names_.erase(name);
-    for (ResolveOperation* waiter : waiters) {
+    for (ResolveOperation* waiter = waiters.first; waiter; waiter = waiter->behind) {
         waiter->limit.cancel();
         if (answer.error) {
             waiter->fail(answer.error);
@@ -229,7 +256,10 @@ void ResolverState::answered(const Question& question, LookupAnswer& answer) {
     }
     // Dropped last, when all are done: one that nobody holds is reported as it goes, and the
     // exception handler may cancel the others.
-    for (ResolveOperation* waiter : waiters) drop(waiter);
+    for (ResolveOperation* waiter = waiters.first; waiter;) {
+        const StateOwner<ResolveOperation> done(waiter);
+        waiter = done->behind;
+    }
 }
 
 void ResolverState::tell(ResolveOperation& waiter, const std::vector<Endpoint>& found) {
@@ -259,9 +289,8 @@ void ResolverState::late(ResolveOperation* operation) {
 StateOwner<ResolveOperation> ResolverState::detach(ResolveOperation& operation) noexcept {
     operation.limit.cancel();
     const auto name = names_.find(operation.question);
-    Waiters& waiters = name->second.waiters;
-    waiters.erase(std::find(waiters.begin(), waiters.end(), &operation));
-    if (!waiters.empty()) return StateOwner<ResolveOperation>(&operation);
+    name->second.waiters.remove(operation);
+    if (name->second.waiters.first) return StateOwner<ResolveOperation>(&operation);
     const Promise<Addresses> answer = std::move(name->second.answer);
     if (answer) {
         names_.erase(name);

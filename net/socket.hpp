@@ -47,7 +47,9 @@ struct SocketAccess {
 /// Errors are std::system_error (category std::system_category()) whose text names the step, the
 /// address and the system's reason: "connect to 127.0.0.1:9: Connection refused". A descriptor that
 /// the loop's selector refuses (ENOSPC; select has its FD_SETSIZE) fails what would have to wait
-/// for it, at once. A call in the wrong state throws StateError.
+/// for it, at once. A call in the wrong state throws StateError. In debug mode read and send throw
+/// std::invalid_argument if somebody has taken O_NONBLOCK from the descriptor: it would block the
+/// loop.
 ///
 /// close(), abort(), release() and the destructor cancel what is pending: those promises end with
 /// CancelledError. After the loop was closed a Socket can only be closed and destroyed.

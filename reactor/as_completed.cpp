@@ -7,25 +7,25 @@ namespace detail {
 /// The callable of a source's callback.
 class CompletionOrder::Link {
 public:
-    Link(const std::shared_ptr<CompletionOrder>& order, PromiseState** place) noexcept
+    Link(const std::shared_ptr<CompletionOrder>& order, Source* place) noexcept
         : order_(order), place_(place) {}
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
     ~Link() {
-        if (*place_) {
-            *place_ = nullptr;
+        if (place_->state) {
+            place_->state = nullptr;
             order_->source_lost();
         }
     }
 
     void operator()(const AnyPromise& done) {
-        *place_ = nullptr;
+        place_->state = nullptr;
         order_->source_done(*PromiseAccess::state(done));
     }
 
 private:
     const std::shared_ptr<CompletionOrder> order_;
-    PromiseState** const place_;  // in the order's list
+    Source* const place_;  // in the order's list
 };
 
 CompletionOrder::~CompletionOrder() { timer_.cancel(); }
@@ -37,11 +37,12 @@ void CompletionOrder::start(const std::shared_ptr<CompletionOrder>& self,
     LoopCore& core = *PromiseAccess::state(sources.front())->core;
     order.outputs_ = std::move(outputs);
     order.open_ = sources.size();
-    order.key_ = new_done_key(core);
-    for (const AnyPromise& source : sources) order.sources_.push_back(PromiseAccess::state(source));
-    for (PromiseState*& source : order.sources_) {
+    for (const AnyPromise& source : sources) {
+        order.sources_.push_back(Source{PromiseAccess::state(source), nullptr});
+    }
+    for (Source& source : order.sources_) {
         // Of one that is done already the callback is queued at once.
-        attach_own<AnyPromise, Link>(*source, self, &source)->key = order.key_;
+        source.node = attach_own<AnyPromise, Link>(*source.state, self, &source);
     }
     if (limit == forever()) return;
     const std::weak_ptr<CompletionOrder> weak(self);
@@ -67,7 +68,7 @@ void CompletionOrder::source_lost() noexcept {
     const AnyPromise output = next_output();
     PromiseState& to = *PromiseAccess::state(output);
     if (to.done()) return;
-    break_promise(to, to.first ? 0 : 1);  // what waits for it must hear of it as well
+    break_promise(to, to.awaited() ? 0 : 1);  // what waits for it must hear of it as well
     output_ended();
 }
 
@@ -91,18 +92,18 @@ void CompletionOrder::output_ended() noexcept {
 void CompletionOrder::leave() noexcept {
     timer_.cancel();
     timer_ = TimerHandle();
-    for (PromiseState*& source : sources_) {
-        if (!source || source->done()) continue;
-        PromiseState* const pending = source;
-        source = nullptr;
-        pending->remove(key_);
+    for (Source& source : sources_) {
+        if (!source.state || source.state->done()) continue;
+        PromiseState* const pending = source.state;
+        source.state = nullptr;
+        pending->withdraw(source.node);
     }
 }
 
 void CompletionOrder::explain(WhyPending& why) const {
     why.of = sources_.size();
-    for (PromiseState* const source : sources_) {
-        if (source && !source->done()) why.waits_for.push_back(source);
+    for (const Source& source : sources_) {
+        if (source.state && !source.state->done()) why.waits_for.push_back(source.state);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -108,8 +109,10 @@ void EventLoop::stop() {
 }
 
 void EventLoop::stop_threadsafe() noexcept {
+    // Who runs the loop may see the flag before the wake-up, and destroy the loop at once.
+    const std::shared_ptr<detail::Inbox> inbox = core_->inbox;
     state().stop_requested.store(true, std::memory_order_release);
-    core_->inbox->wake();
+    inbox->wake();
 }
 
 void EventLoop::close() {

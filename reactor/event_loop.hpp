@@ -99,7 +99,7 @@ public:
     /// Ends run_forever() after the batch that runs now; called before the run, after its first
     /// iteration. What the batch queued is kept for the next run. Fine on a closed loop.
     void stop();
-    /// stop() from any thread.
+    /// stop() from any thread. The loop's thread may destroy the loop as soon as it has stopped.
     void stop_threadsafe() noexcept;
 
     /// Drops what is queued, armed and watched, the callbacks of pending promises and the services,

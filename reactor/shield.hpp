@@ -7,7 +7,6 @@
 #include <reactor/here.hpp>
 #include <reactor/promise.hpp>
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -22,7 +21,7 @@ struct ShieldState final : Pooled<ShieldState<T>, ValueState<T>> {
 
     PromiseState* cancel_step(const std::string& message, bool& took) override {
         took = this->cancel_now(message);
-        if (took && source && !source->done()) source->remove(key);
+        if (took && source && !source->done()) source->withdraw(node);
         return nullptr;
     }
 
@@ -33,7 +32,7 @@ struct ShieldState final : Pooled<ShieldState<T>, ValueState<T>> {
     }
 
     PromiseState* source = nullptr;  // not owned; null once its callback has run or is gone
-    std::uint32_t key = 0;           // of that callback
+    Node* node = nullptr;            // of that callback
 };
 
 template <class T>
@@ -79,8 +78,7 @@ Promise<T> shield(Promise<T> inner, Here here = Here()) {
     detail::ShieldState<T>* const to = detail::make_state<detail::ShieldState<T>>(core, here);
     const Promise<T> result = detail::PromiseAccess::adopt<Promise<T>>(to);
     to->source = source;
-    to->key = detail::new_done_key(core);
-    detail::attach_own<Promise<T>, detail::ShieldDone<T>>(*source, to)->key = to->key;
+    to->node = detail::attach_own<Promise<T>, detail::ShieldDone<T>>(*source, to);
     return result;
 }
 

@@ -72,14 +72,14 @@ void SubmissionBase::let_go() noexcept {
         if (status_ != PromiseStatus::error || read_) return;
         read_ = true;
     }
-    report_unread();
+    report_unread(std::move(error_));
 }
 
-void SubmissionBase::report_unread() noexcept {
+void SubmissionBase::report_unread(std::exception_ptr unread) noexcept {
     static const char* const text = "Exception of submitted work was never retrieved";
     try {
         // Shared, not copied: a copy here would end while the loop's thread still looks at it.
-        const auto error = std::make_shared<std::exception_ptr>(std::move(error_));
+        const auto error = std::make_shared<std::exception_ptr>(std::move(unread));
         Post report(
             Callback([error] { get_running_loop().call_exception_handler(Report(text, *error)); }),
             nullptr, nullptr);
@@ -100,7 +100,10 @@ void throw_context_refused() {
         "of this thread's");
 }
 
-void SubmissionBase::refuse_closed() {
+void SubmissionBase::refuse_post() const {
+    if (!inbox_) {
+        throw StateError("submit: the Poster is empty: get one from EventLoop::poster()");
+    }
     throw StateError("submit: the event loop is closed: make a new one, or submit before close()");
 }
 
@@ -141,12 +144,14 @@ void SubmissionBase::settle(std::unique_lock<std::mutex> lock, PromiseStatus sta
     read_ = read_ || for_nobody;
     lock.unlock();
     changed_.notify_all();
-    if (for_nobody) report_unread();
+    if (for_nobody) report_unread(std::move(error_));
 }
 
-void SubmissionBase::fail(std::exception_ptr error, PromiseStatus status) noexcept {
+bool SubmissionBase::fail(std::exception_ptr&& error, PromiseStatus status) noexcept {
     std::unique_lock<std::mutex> lock = lock_pending();
-    if (lock) settle(std::move(lock), status, std::move(error));
+    if (!lock) return false;
+    settle(std::move(lock), status, std::move(error));
+    return true;
 }
 
 void SubmissionBase::abandon() noexcept {
@@ -185,7 +190,7 @@ void SubmissionBase::fail_by_current_exception(bool report) {
             throw;  // LoopExit of the handler
         }
     }
-    fail(std::move(error));
+    if (!fail(std::move(error)) && !report) report_unread(std::move(error));
 }
 
 }  // namespace detail

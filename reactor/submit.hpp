@@ -89,8 +89,8 @@ private:
 /// where the machine is made, with a copy of this thread's context; what its constructor throws is
 /// the result's error, and is reported by the loop as well. Options with a context are refused
 /// (std::invalid_argument), as a context stays on its thread. The loop object must still exist; a
-/// Poster may outlive it. Throws StateError once the loop is closed, std::system_error if it sleeps
-/// and cannot be woken. asyncio: run_coroutine_threadsafe.
+/// Poster may outlive it. Throws StateError once the loop is closed and for an empty Poster,
+/// std::system_error if it sleeps and cannot be woken. asyncio: run_coroutine_threadsafe.
 template <class S, class... A>
 Submitted<typename detail::ResultOfTask<S>::type> submit(const Poster& loop, A&&... arguments) {
     detail::refuse_context(arguments...);

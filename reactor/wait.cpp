@@ -39,7 +39,8 @@ void WaitSet::start(PromiseState& outer, std::vector<AnyPromise> promises, Durat
     for (AnyPromise& promise : promises) {
         PromiseState* const state = PromiseAccess::state(promise);
         if (!state->done()) ++left_;
-        members_.push_back(Member{state, state->done() ? std::move(promise) : AnyPromise()});
+        members_.emplace_back(state);
+        if (state->done()) members_.back().kept = std::move(promise);
     }
     bool met = false;  // asked when all of them are counted
     for (const Member& member : members_) met = met || (member.kept && enough(*member.state));
@@ -47,10 +48,10 @@ void WaitSet::start(PromiseState& outer, std::vector<AnyPromise> promises, Durat
         finish(outer);
         return;
     }
-    key_ = new_done_key(*outer.core);
     for (std::size_t i = 0; i < members_.size(); ++i) {
-        PromiseState& state = *members_[i].state;
-        if (!state.done()) attach_own<AnyPromise, Link>(state, &outer, this, i)->key = key_;
+        Member& member = members_[i];
+        if (member.kept) continue;
+        member.node = attach_own<AnyPromise, Link>(*member.state, &outer, this, i);
     }
     if (limit == forever()) return;
     // Owns nothing: whoever completes one of the promises keeps the outer one, which takes the
@@ -87,7 +88,7 @@ void WaitSet::member_lost(PromiseState& outer, std::size_t index) noexcept {
     members_[index].state = nullptr;
     if (outer.done()) return;
     // What waits for it in turn must hear of it as well as who holds it.
-    break_promise(outer, outer.first ? 0 : links_);
+    break_promise(outer, outer.awaited() ? 0 : links_);
     if (outer.done()) leave();
 }
 
@@ -111,7 +112,9 @@ void WaitSet::leave() noexcept {
     timer_.cancel();
     timer_ = TimerHandle();
     for (const Member& member : members) {
-        if (member.state && !member.kept && !member.state->done()) member.state->remove(key_);
+        if (member.state && member.node && !member.state->done()) {
+            member.state->withdraw(member.node);
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 #include <net/connect.hpp>
 #include <net/detail/connect_attempt.hpp>
 #include <net/detail/simulated_attempt.hpp>
-#include <net/detail/transport_service.hpp>
 #include <net/socket.hpp>
 #include <reactor/task.hpp>
 
@@ -73,11 +72,10 @@ TimePoint share(TimePoint now, TimePoint deadline, std::size_t left) {
 }  // namespace
 
 std::vector<std::function<Promise<NewConnection>()>> connect_attempts(
-    EventLoop& loop, const std::vector<Endpoint>& addresses, const ConnectOptions& options,
-    TimePoint deadline) {
+    EventLoop& loop, const SocketCalls& calls, const std::vector<Endpoint>& addresses,
+    const ConnectOptions& options, TimePoint deadline) {
     const bool shares = options.happy_eyeballs_delay() == forever();
     const std::vector<Endpoint> locals = options.locals();
-    const SocketCalls calls = socket_calls(loop);
     std::vector<std::function<Promise<NewConnection>()>> starters;
     starters.reserve(addresses.size());
     for (std::size_t i = 0; i < addresses.size(); ++i) {

@@ -20,10 +20,10 @@ namespace net {
 namespace detail {
 
 /// How each attempt of one connect() is made: what staggered_race() starts. By the system, or in
-/// the network in memory that the loop has.
+/// the network in memory that `calls` know.
 std::vector<std::function<Promise<NewConnection>()>> connect_attempts(
-    EventLoop& loop, const std::vector<Endpoint>& addresses, const ConnectOptions& options,
-    TimePoint deadline);
+    EventLoop& loop, const SocketCalls& calls, const std::vector<Endpoint>& addresses,
+    const ConnectOptions& options, TimePoint deadline);
 
 /// What became of the attempts when all have failed, and the one error that tells it.
 class ConnectFailure {

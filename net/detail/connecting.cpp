@@ -2,6 +2,7 @@
 #include <net/connect.hpp>
 #include <net/detail/connect_attempt.hpp>
 #include <net/detail/connecting.hpp>
+#include <net/detail/transport_service.hpp>
 #include <net/resolver.hpp>
 #include <net/staggered_race.hpp>
 #include <reactor/task.hpp>
@@ -46,10 +47,10 @@ private:
 
     Next race() {
         addresses_ = interleave(addresses_, options_.interleave());
-        return await(
-            staggered_race(loop(), connect_attempts(loop(), addresses_, options_, deadline_),
-                           options_.happy_eyeballs_delay()),
-            &Connecting::raced);
+        return await(staggered_race(
+                         loop(), connect_attempts(loop(), calls_, addresses_, options_, deadline_),
+                         options_.happy_eyeballs_delay()),
+                     &Connecting::raced);
     }
 
     Next raced(const RaceOutcome<NewConnection>& outcome) {
@@ -64,6 +65,8 @@ private:
     Port port_;
     ConnectOptions options_;
     TimePoint deadline_;
+    // Of the time of the call: connect() has looked at them.
+    const SocketCalls calls_ = socket_calls(loop());
     std::vector<Endpoint> addresses_;
 };
 

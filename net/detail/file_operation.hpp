@@ -4,13 +4,27 @@
 
 #include <reactor/detail/value_state.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <list>
+#include <string>
 
 namespace reactor {
 namespace net {
 namespace detail {
 
 class TransportState;
+
+struct FileOperation;
+
+/// What waits in a transport's queue: bytes of which the first `sent` are out, or a file.
+struct OutputChunk {
+    std::string bytes;
+    std::size_t sent = 0;
+    FileOperation* file = nullptr;
+};
+/// A list, so that a file can leave it from anywhere.
+using OutputChunks = std::list<OutputChunk>;
 
 /// The promise of send_file(). While it waits in a transport's queue the queue owns a reference;
 /// cancelled, it takes itself out.
@@ -20,6 +34,7 @@ struct FileOperation final
     void abandon() noexcept override;
 
     TransportState* owner = nullptr;
+    OutputChunks::iterator place;
     int file = -1;
     std::uint64_t offset = 0;
     std::uint64_t left = 0;

@@ -2,6 +2,7 @@
 #include <net/detail/output_queue.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <sys/uio.h>
@@ -23,32 +24,23 @@ constexpr std::size_t small_size = 4 * 1024;
 }  // namespace
 
 OutputQueue::~OutputQueue() {
-    while (FileOperation* const file = any_file()) take(*file);
+    while (FileOperation* const file = drop_bytes()) take(*file);
 }
 
-OutputQueue::Chunk* OutputQueue::joinable(std::size_t size) noexcept {
+OutputChunk* OutputQueue::joinable(std::size_t size) noexcept {
     if (empty() || chunks_.back().file) return nullptr;
-    Chunk& last = chunks_.back();
+    OutputChunk& last = chunks_.back();
     const std::size_t joined = last.bytes.size() + size;
     return joined <= std::max(joined_size, last.bytes.capacity()) ? &last : nullptr;
 }
 
-OutputQueue::Chunk& OutputQueue::add() {
-    // What is done goes when it is at least half of all: each chunk is moved once, on average.
-    if (chunks_.size() == chunks_.capacity() && first_ >= chunks_.size() - first_) {
-        chunks_.erase(chunks_.begin(), chunks_.begin() + static_cast<std::ptrdiff_t>(first_));
-        first_ = 0;
-    }
-    chunks_.emplace_back();
-    return chunks_.back();
-}
-
 void OutputQueue::append(ByteView bytes) {
-    if (Chunk* const last = joinable(bytes.size())) {
+    if (OutputChunk* const last = joinable(bytes.size())) {
         last->bytes.append(bytes.data(), bytes.size());
     } else {
         std::string copy(bytes.data(), bytes.size());
-        add().bytes.swap(copy);
+        chunks_.emplace_back();
+        chunks_.back().bytes.swap(copy);
     }
     bytes_ += bytes.size();
 }
@@ -60,24 +52,26 @@ void OutputQueue::append(std::string&& bytes, std::size_t sent) {
         append(ByteView(bytes).from(sent));
         return;
     }
-    Chunk& chunk = add();
-    chunk.bytes = std::move(bytes);
-    chunk.sent = sent;
+    chunks_.emplace_back();
+    chunks_.back().bytes = std::move(bytes);
+    chunks_.back().sent = sent;
     bytes_ += left;
 }
 
 void OutputQueue::append(FileOperation& file) {
-    add().file = &file;
+    chunks_.emplace_back();
+    chunks_.back().file = &file;
+    file.place = std::prev(chunks_.end());
     file.keep();
 }
 
 std::size_t OutputQueue::gather(::iovec* pieces, std::size_t most) const noexcept {
     std::size_t count = 0;
-    for (std::size_t i = first_; i < chunks_.size() && count < most; ++i, ++count) {
-        const Chunk& chunk = chunks_[i];
-        if (chunk.file) break;
+    for (const OutputChunk& chunk : chunks_) {
+        if (chunk.file || count == most) break;
         pieces[count].iov_base = const_cast<char*>(chunk.bytes.data()) + chunk.sent;
         pieces[count].iov_len = chunk.bytes.size() - chunk.sent;
+        ++count;
     }
     return count;
 }
@@ -85,42 +79,29 @@ std::size_t OutputQueue::gather(::iovec* pieces, std::size_t most) const noexcep
 void OutputQueue::consume(std::size_t count) noexcept {
     bytes_ -= count;
     while (count != 0) {
-        Chunk& chunk = chunks_[first_];
+        OutputChunk& chunk = chunks_.front();
         const std::size_t left = chunk.bytes.size() - chunk.sent;
         if (count < left) {
             chunk.sent += count;
             return;
         }
         count -= left;
-        pop();
-    }
-}
-
-void OutputQueue::pop() noexcept {
-    std::string().swap(chunks_[first_].bytes);
-    if (++first_ == chunks_.size()) {
-        chunks_.clear();
-        first_ = 0;
+        chunks_.pop_front();
     }
 }
 
 StateOwner<FileOperation> OutputQueue::take(FileOperation& file) noexcept {
-    const auto at = std::find_if(chunks_.begin() + static_cast<std::ptrdiff_t>(first_),
-                                 chunks_.end(), [&](const Chunk& c) { return c.file == &file; });
-    chunks_.erase(at);
-    if (empty()) {
-        chunks_.clear();
-        first_ = 0;
-    }
+    chunks_.erase(file.place);
     file.owner = nullptr;
     return StateOwner<FileOperation>(&file);
 }
 
-FileOperation* OutputQueue::any_file() const noexcept {
-    for (std::size_t i = first_; i < chunks_.size(); ++i) {
-        if (chunks_[i].file) return chunks_[i].file;
+FileOperation* OutputQueue::drop_bytes() noexcept {
+    while (!empty() && !chunks_.front().file) {
+        bytes_ -= chunks_.front().bytes.size() - chunks_.front().sent;
+        chunks_.pop_front();
     }
-    return nullptr;
+    return file();
 }
 
 }  // namespace detail

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 struct iovec;
 
@@ -30,34 +29,32 @@ public:
     /// Takes a reference of its own.
     void append(FileOperation& file);
 
-    bool empty() const noexcept { return first_ == chunks_.size(); }
+    bool empty() const noexcept { return chunks_.empty(); }
     /// Files are not counted.
     std::size_t bytes() const noexcept { return bytes_; }
 
     /// Null unless a file is next.
-    FileOperation* file() const noexcept { return empty() ? nullptr : chunks_[first_].file; }
+    FileOperation* file() const noexcept { return empty() ? nullptr : chunks_.front().file; }
     /// Describes the bytes up to the next file in at most `most` pieces; how many there are.
     std::size_t gather(::iovec* pieces, std::size_t most) const noexcept;
     /// So many of them are out.
     void consume(std::size_t count) noexcept;
     /// Takes a file out, wherever it is; the reference is the caller's.
     reactor::detail::StateOwner<FileOperation> take(FileOperation& file) noexcept;
-    /// Any one of the files, null if there is none.
-    FileOperation* any_file() const noexcept;
+    /// Throws the bytes before the next file away; null if there is none.
+    FileOperation* drop_bytes() noexcept;
+
+    template <class F>
+    void for_each_file(F f) const {
+        for (const OutputChunk& chunk : chunks_) {
+            if (chunk.file) f(*chunk.file);
+        }
+    }
 
 private:
-    struct Chunk {
-        std::string bytes;
-        std::size_t sent = 0;
-        FileOperation* file = nullptr;
-    };
+    OutputChunk* joinable(std::size_t size) noexcept;
 
-    Chunk* joinable(std::size_t size) noexcept;
-    Chunk& add();
-    void pop() noexcept;
-
-    std::vector<Chunk> chunks_;
-    std::size_t first_ = 0;  // those before are done
+    OutputChunks chunks_;
     std::size_t bytes_ = 0;
 };
 

@@ -33,6 +33,10 @@ private:
     Next start() override {
         descriptor_ = calls_.simulated()->connect(to_, from_);
         if (descriptor_ < 0) return fail(socket_error(errno, step(), to_));
+        return wait();
+    }
+
+    Next wait() {
         const Promise<void> turn = loop().create_promise<void>();
         try {
             watch_ = loop().add_writer(watch_options("net::connect"), descriptor_, [turn] {
@@ -55,6 +59,7 @@ private:
         if (const int code = calls_.simulated()->connect_error(descriptor_)) {
             return fail(socket_error(code, step(), to_));
         }
+        if (calls_.simulated()->remote_endpoint(descriptor_).empty()) return wait();  // not yet
         NewConnection made(calls_, descriptor_, to_);
         descriptor_ = -1;
         return finish(std::move(made));

@@ -28,6 +28,7 @@ void ReadOperation::abandon() noexcept { owner->forget(*this); }
 Promise<std::string> SocketState::read(std::size_t most, bool to_end, const Deadline& deadline,
                                        const Here& here) {
     if (reading_) throw StateError("read: another read of this socket is pending");
+    refuse_blocking(core, descriptor(), "read");
     StateOwner<ReadOperation> read(reactor::detail::make_state<ReadOperation>(core, here));
     const Promise<std::string> promise = PromiseAccess::share<Promise<std::string>>(&*read);
     read->most = most;

@@ -21,6 +21,7 @@ void SendOperation::abandon() noexcept { owner->forget(*this); }
 Promise<void> SocketState::send(std::string own, std::shared_ptr<const std::string> shared,
                                 bool ends_stream, const Deadline& deadline, const Here& here) {
     if (sending_ended_) throw StateError("send: shutdown_send() has ended the sending");
+    refuse_blocking(core, descriptor(), "send");
     StateOwner<SendOperation> send(reactor::detail::make_state<SendOperation>(core, here));
     const Promise<void> promise = PromiseAccess::share<Promise<void>>(&*send);
     send->own = std::move(own);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/socket_service.hpp>
 
+#include <stdexcept>
 #include <string>
+
+#include <fcntl.h>
 
 namespace reactor {
 namespace net {
@@ -34,6 +37,15 @@ std::system_error watch_error(const std::system_error& refusal, const std::strin
         text.resize(text.size() - reason.size());
     }
     return std::system_error(refusal.code(), step + ' ' + in_words(address) + ": " + text);
+}
+
+void refuse_blocking(const reactor::detail::LoopCore& core, int descriptor, const char* call) {
+    if (!core.debug) return;
+    const int status = ::fcntl(descriptor, F_GETFL);
+    if (status < 0 || (status & O_NONBLOCK)) return;
+    throw std::invalid_argument(std::string(call) + ": descriptor " + std::to_string(descriptor) +
+                                " blocks, and the loop with it: somebody has taken O_NONBLOCK "
+                                "from it, give it back");
 }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint) {

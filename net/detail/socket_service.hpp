@@ -84,6 +84,10 @@ inline std::system_error socket_error(const boost::system::error_code& code,
 std::system_error watch_error(const std::system_error& refusal, const std::string& step,
                               const Endpoint& address);
 
+/// In debug mode: throws std::invalid_argument if somebody has taken O_NONBLOCK from a descriptor
+/// of ours. Not always, as it costs a system call. asyncio: the same, for sockets that it is given.
+void refuse_blocking(const reactor::detail::LoopCore& core, int descriptor, const char* call);
+
 inline bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLOCK; }
 
 StreamProtocol::endpoint to_asio(const Endpoint& endpoint);

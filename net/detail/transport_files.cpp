@@ -174,8 +174,12 @@ void TransportState::forget(FileOperation& file) noexcept {
 
 /// The connection has ended before their turn.
 void TransportState::end_files(Output& output) noexcept {
-    while (FileOperation* const next = output.queue.any_file()) {
+    // One that nobody holds is reported as it goes, and the handler may cancel the others: they are
+    // not in the transport's queue any more.
+    output.queue.for_each_file([](FileOperation& file) { file.owner = nullptr; });
+    while (FileOperation* const next = output.queue.drop_bytes()) {
         const StateOwner<FileOperation> file = output.queue.take(*next);
+        if (file->done()) continue;
         if (error_) {
             file->fail(error_);
         } else {

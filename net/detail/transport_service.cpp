@@ -21,12 +21,18 @@ TransportService::~TransportService() {
     for (std::size_t i = 0; i < transports_.size(); ++i) {
         if (transports_[i]) transports_[i]->loop_closed();
     }
+    while (!parted_.empty()) parted_.back()->loop_closed();
 }
 
 void TransportService::add(int descriptor, TransportState& transport) {
     const auto index = static_cast<std::size_t>(descriptor);
     if (index >= transports_.size()) transports_.resize(index + 1 + index / 2);
     transports_[index] = &transport;
+}
+
+SocketCalls socket_calls(const EventLoop& loop) noexcept {
+    const auto* const service = loop.service_if_made<TransportService>();
+    return service ? service->calls : SocketCalls();
 }
 
 void TransportService::remove_shortage(const DescriptorShortage& waits) noexcept {
@@ -39,9 +45,22 @@ void TransportService::tell_shortages() noexcept {
     for (DescriptorShortage* const waits : told) waits->descriptor_closed();
 }
 
-SocketCalls socket_calls(const EventLoop& loop) noexcept {
-    const auto* const service = loop.service_if_made<TransportService>();
-    return service ? service->calls : SocketCalls();
+void TransportService::remove(int descriptor, TransportState& transport) noexcept {
+    if (find(descriptor) == &transport) {
+        transports_[static_cast<std::size_t>(descriptor)] = nullptr;
+    } else {
+        parted_.erase(std::find(parted_.begin(), parted_.end(), &transport));
+    }
+}
+
+void TransportService::part(int descriptor, TransportState& transport) noexcept {
+    if (find(descriptor) != &transport) return;
+    try {
+        parted_.push_back(&transport);
+    } catch (...) {
+        return;  // no memory: the number stays taken for so long
+    }
+    transports_[static_cast<std::size_t>(descriptor)] = nullptr;
 }
 
 }  // namespace detail

@@ -44,9 +44,9 @@ public:
         return index < transports_.size() ? transports_[index] : nullptr;
     }
     void add(int descriptor, TransportState& transport);
-    void remove(int descriptor) noexcept {
-        transports_[static_cast<std::size_t>(descriptor)] = nullptr;
-    }
+    void remove(int descriptor, TransportState& transport) noexcept;
+    /// The descriptor was closed behind its back, and the number may be another transport's soon.
+    void part(int descriptor, TransportState& transport) noexcept;
 
     /// Calls visit(TransportState&) for each; what it calls may make and end transports.
     template <class F>
@@ -75,6 +75,7 @@ private:
 
     std::vector<TransportState*> transports_;
     std::vector<DescriptorShortage*> shortages_;
+    std::vector<TransportState*> parted_;  // from their descriptors, until they are lost
 };
 
 /// How that loop's sockets are opened: by the system, unless it has a network in memory.

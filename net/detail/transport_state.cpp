@@ -93,7 +93,7 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
     try {
         service.watches.reserve("make_transport", descriptor);
     } catch (...) {
-        service.remove(descriptor);
+        service.remove(descriptor, *state);
         throw;
     }
     unfinished.made = nullptr;
@@ -256,7 +256,7 @@ void TransportState::depart() noexcept {
     descriptor_ = -1;
     // Out of the selector before the number is free for others.
     if (!foreign_) service_->watches.forget_all(descriptor);  // else it is somebody else's number
-    if (service_->find(descriptor) == this) service_->remove(descriptor);
+    service_->remove(descriptor, *this);
     if (!foreign_) farewell(descriptor);
     drop_node(node_);
     if (owner_) owner_->connection_gone(*this);
@@ -290,8 +290,8 @@ void TransportState::vanish() noexcept {
     closing_ = ending_ = true;
     const std::unique_ptr<Output> unsent = take_output();
     if (extras_) extras_->timer.cancel();
-    service_->watches.unreserve(descriptor_);
-    service_->remove(descriptor_);
+    if (!foreign_) service_->watches.unreserve(descriptor_);
+    service_->remove(descriptor_, *this);
     service_ = nullptr;
     descriptor_ = -1;
     drop_node(node_);
@@ -315,13 +315,15 @@ void TransportState::loop_closed() noexcept {
     if (descriptor >= 0) calls.close(descriptor);
 }
 
-/// The loop has let go of a node: somebody has closed the descriptor, and its number may be that of
-/// something else by now.
+/// The loop has let go of a node: its selector refuses to watch the descriptor any more; or
+/// somebody has closed it, and its number may be that of something else by now.
 void TransportState::unwatched() noexcept {
     if (core.closed.load(std::memory_order_relaxed) || !node_) return;
+    const int refusal = service_->watches.refusal();
     // What was not watched has not been lost with its descriptor.
-    foreign_ = foreign_ || watching_ || (output_ && output_->writer);
+    if (refusal == 0) foreign_ = foreign_ || watching_ || (output_ && output_->writer);
     watching_ = false;
+    if (foreign_) service_->part(descriptor_, *this);
     try {
         Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
         std::swap(fresh, node_);
@@ -333,7 +335,7 @@ void TransportState::unwatched() noexcept {
         queue();  // the one that is gone was on its way to finish()
         return;
     }
-    lose_by_system("watch the connection to", EBADF);
+    lose_by_system("watch the connection to", refusal != 0 ? refusal : EBADF);
 }
 
 }  // namespace detail

@@ -115,8 +115,8 @@ private:
         TransportState* state_;
     };
 
-    /// The callable of a node of this transport. If it goes without our doing, somebody has closed
-    /// the descriptor behind our back.
+    /// The callable of a node of this transport. If it goes without our doing, the descriptor
+    /// cannot be watched any more.
     struct Event {
         Event(TransportState& s, void (TransportState::*m)()) noexcept : state(&s), method(m) {}
         Event(const Event&) = delete;

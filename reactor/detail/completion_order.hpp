@@ -8,7 +8,6 @@
 #include <reactor/promise.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,6 +37,10 @@ public:
 
 private:
     class Link;
+    struct Source {
+        PromiseState* state;  // null: done or dropped
+        Node* node;           // our callback
+    };
 
     /// Whose turn it is.
     AnyPromise next_output() noexcept { return std::move(outputs_[next_++]); }
@@ -48,9 +51,8 @@ private:
     void leave() noexcept;
 
     const Pass pass_;
-    std::uint32_t key_ = 0;               // of its callbacks
-    std::vector<PromiseState*> sources_;  // null: done or dropped
-    std::vector<AnyPromise> outputs_;     // from next_ on
+    std::vector<Source> sources_;
+    std::vector<AnyPromise> outputs_;  // from next_ on
     std::size_t next_ = 0;
     std::size_t open_ = 0;  // outputs that are pending
     TimerHandle timer_;

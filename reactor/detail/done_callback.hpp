@@ -74,7 +74,7 @@ public:
     ~OnDone() {
         PromiseState* const state = PromiseAccess::state(promise_);
         if (state->done()) return;
-        state->hollow = true;
+        if (state->hollow != 0xffff) ++state->hollow;
         PromiseAccess::release(promise_);
     }
 

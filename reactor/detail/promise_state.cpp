@@ -12,6 +12,9 @@ namespace detail {
 
 namespace {
 
+// What `hollow` can count to.
+constexpr std::uint8_t most_sweep_shift = 15;
+
 /// Kills the nodes of a list that nobody else can reach any more. What the captures' destructors do
 /// to the promise meets a whole list. `pending`: whose callbacks they were, if it was pending then;
 /// completed meanwhile, by one of those destructors, it owes those that are left the reference that
@@ -40,10 +43,11 @@ PromiseState::PromiseState(LoopCore& c, const Here& here) noexcept
       is_task(false),
       cancellation(false),
       linked(false),
-      hollow(false),
       spoke(false),
       dying(false),
       dated(false),
+      sweep_shift(0),
+      hollow(0),
       line(here.line()),
       file(here.file()) {
     c.retain();
@@ -282,13 +286,13 @@ void PromiseState::check_value(const char* call) {
 }
 
 void PromiseState::attach(Node* node) noexcept {
+    // Each Scope that came and went on a promise that lives long would leave a node behind.
+    if (to_be_swept()) remove(0);
     if (done()) {
         keep();
         core->push(node);
         return;
     }
-    // Each Scope that came and went on a promise that lives long would leave a node behind.
-    if (hollow) remove(0);
     node->next = nullptr;
     (last ? last->next : first) = node;
     last = node;
@@ -299,6 +303,7 @@ std::size_t PromiseState::remove(std::uint32_t key) noexcept {
     Node** gone_tail = &gone;
     Node** link = &first;
     std::size_t removed = 0;
+    std::size_t left = 0;
     last = nullptr;
     while (Node* const node = *link) {
         const bool empty = !node->ops;
@@ -311,14 +316,27 @@ std::size_t PromiseState::remove(std::uint32_t key) noexcept {
         } else {
             last = node;
             link = &node->next;
+            ++left;
         }
     }
-    hollow = false;
+    hollow = 0;
+    sweep_shift = 0;
+    while (sweep_shift < most_sweep_shift && (left >> sweep_shift) > 1) ++sweep_shift;
     if (!gone) return removed;
     keep();
     const StateOwner<PromiseState> kept(this);
     drop_nodes(gone, done() ? nullptr : this);
     return removed;
+}
+
+void PromiseState::withdraw(Node* node) noexcept {
+    keep();
+    const StateOwner<PromiseState> kept(this);
+    node->add_reference();  // what goes with the callable may end this promise, and the node
+    node->set(NodeFlag::cancelled);
+    node->drop_callable();
+    core->release(node);
+    if (to_be_swept()) remove(0);
 }
 
 void PromiseState::drop_callbacks() noexcept {

@@ -98,9 +98,16 @@ struct PromiseState {
     /// Takes over a node with one reference, of a callable that gives back one reference of the
     /// promise when it is destroyed and the promise is done; queues it at once if done.
     void attach(Node* node) noexcept;
-    /// Takes out the callbacks with this key, and those that a Scope has emptied; counts the
-    /// former.
+    /// Takes out the callbacks with this key, and those that are empty; counts the former.
     std::size_t remove(std::uint32_t key) noexcept;
+    /// Ends one callback of a pending promise, of which its owner has kept the node. It costs the
+    /// same however many wait: the node stays, empty, until there are enough of them.
+    void withdraw(Node* node) noexcept;
+    /// Whether any callback waits.
+    bool awaited() noexcept {
+        if (hollow != 0) remove(0);
+        return first != nullptr;
+    }
     void drop_callbacks() noexcept;
     /// Throws StateError on a closed loop and on a wrong thread.
     void check_attach(const char* call) const { core->check(call); }
@@ -138,11 +145,14 @@ struct PromiseState {
     bool is_task : 1;       // sets its own outcome
     bool cancellation : 1;  // the error is a CancelledError
     bool linked : 1;        // in the loop's list of pending promises
-    bool hollow : 1;        // some callbacks may be empty
     bool spoke : 1;         // before_dispose() was called
     bool dying : 1;         // its last reference has gone: nothing can complete it any more
     bool dated : 1;         // the loop's `births` knows it
-    std::uint32_t line;     // where it was made
+    // 1 << sweep_shift empty callbacks are as many as those that are not, or nearly: so taking them
+    // out costs each of them the same.
+    std::uint8_t sweep_shift : 4;
+    std::uint16_t hollow;  // so many callbacks may be empty
+    std::uint32_t line;    // where it was made
     const char* file;
     Node* first = nullptr;  // callbacks, in order of registration
     Node* last = nullptr;
@@ -156,6 +166,7 @@ protected:
 
 private:
     void note_birth() noexcept;
+    bool to_be_swept() const noexcept { return (hollow >> sweep_shift) != 0; }
     [[noreturn]] static void refuse_second(const char* call);
 };
 

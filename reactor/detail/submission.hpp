@@ -37,7 +37,8 @@ public:
     /// The thread looks no more: an error that it did not ask for is reported.
     void let_go() noexcept;
     [[noreturn]] static void refuse_empty(const char* call);
-    [[noreturn]] static void refuse_closed();
+    /// Says why there is no posting to the loop.
+    [[noreturn]] void refuse_post() const;
 
     // ---- the loop's thread ----
 
@@ -46,11 +47,13 @@ public:
     /// `state` works for it now; a task is kept, as if the waiting thread held its handle.
     void work_by(PromiseState& state);
     void work_ended() noexcept;
-    void fail(std::exception_ptr error, PromiseStatus status = PromiseStatus::error) noexcept;
+    /// False: it was cancelled meanwhile, and the error is still the caller's.
+    bool fail(std::exception_ptr&& error, PromiseStatus status = PromiseStatus::error) noexcept;
     /// Nobody will bring the result any more.
     void abandon() noexcept;
     /// Inside a handler: ends by the exception that is handled; `report`: which the loop is told
-    /// of, too. What must leave the loop is thrown again.
+    /// of, too, as it always is if the thread has cancelled and looks no more. What must leave the
+    /// loop is thrown again.
     void fail_by_current_exception(bool report);
 
 protected:
@@ -63,7 +66,7 @@ protected:
                 std::exception_ptr error) noexcept;
 
 private:
-    void report_unread() noexcept;
+    void report_unread(std::exception_ptr unread) noexcept;
 
     const std::shared_ptr<Inbox> inbox_;
     mutable std::mutex mutex_;

@@ -127,8 +127,7 @@ Submitted<R> submit_call(const Poster& loop, A&&... construct) {
     const auto work = std::make_shared<Submission<R>>(loop);
     Submitted<R> submitted(work);
     std::unique_ptr<B> callable(new B(std::forward<A>(construct)...));
-    if (!loop.post(SubmissionCall<R, B, task>(work, std::move(callable))))
-        SubmissionBase::refuse_closed();
+    if (!loop.post(SubmissionCall<R, B, task>(work, std::move(callable)))) work->refuse_post();
     return submitted;
 }
 

@@ -48,8 +48,11 @@ private:
     class Link;
 
     struct Member {
-        PromiseState* state;  // null: dropped while it was pending
-        AnyPromise kept;      // once it is done
+        explicit Member(PromiseState* s) noexcept : state(s) {}
+
+        PromiseState* state;   // null: dropped while it was pending
+        AnyPromise kept;       // once it is done
+        Node* node = nullptr;  // our callback, while it waits
     };
 
     bool enough(const PromiseState& last_done) const noexcept;
@@ -59,7 +62,6 @@ private:
 
     Part part_;
     ReturnWhen when_;
-    std::uint32_t key_ = 0;   // of its callbacks
     std::int32_t links_ = 0;  // callbacks that wait: each owns a reference of the outer promise
     std::size_t left_ = 0;    // promises whose end it has not heard of
     std::vector<Member> members_;

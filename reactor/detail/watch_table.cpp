@@ -63,6 +63,11 @@ namespace {
     throw std::system_error(why.code(), std::string(call) + ": " + text);
 }
 
+/// What a selector says of a number that was closed, and perhaps opened again for another file.
+bool tells_of_closing(int code) noexcept {
+    return code == EBADF || code == ENOENT || code == EPERM || code == EEXIST;
+}
+
 std::unique_ptr<Selector> not_null(std::unique_ptr<Selector> selector) {
     if (selector) return selector;
     throw std::invalid_argument("EventLoop: the selector is null: give one, or use the default");
@@ -261,8 +266,10 @@ void WatchTable::update(int fd) {
             selector_->add(fd, due, token(fd, watch));  // in a selector made anew
         }
         watch.registered = static_cast<unsigned char>(due);
+    } catch (const std::system_error& error) {
+        lost_descriptor(fd, error.what(), error.code().value());
     } catch (const std::exception& error) {
-        lost_descriptor(fd, error.what());
+        lost_descriptor(fd, error.what(), ENOMEM);
     }
 }
 
@@ -289,7 +296,7 @@ void WatchTable::dispatch(const SelectorEvent& event) {
         return;
     }
     if (event.ready & SelectorEvent::invalid) {
-        lost_descriptor(fd, "it was closed");
+        lost_descriptor(fd, "it was closed", EBADF);
         return;
     }
     for (unsigned i = 0; i < 3; ++i) {
@@ -321,12 +328,17 @@ void WatchTable::stale_event(int fd) {
     rebuild();
 }
 
-void WatchTable::lost_descriptor(int fd, const char* why) noexcept {
+void WatchTable::lost_descriptor(int fd, const char* why, int code) noexcept {
+    const bool closed = tells_of_closing(code);
+    const int before = refusal_;
+    refusal_ = closed ? 0 : code;
     forget_all(fd);
+    refusal_ = before;
     try {
         Report report("Descriptor " + std::to_string(fd) + " cannot be watched any more: " + why);
-        report.details.emplace_back("remedy",
-                                    "call remove_reader() and remove_writer() before closing it");
+        report.details.emplace_back(
+            "remedy", closed ? "call remove_reader() and remove_writer() before closing it"
+                             : "watch fewer descriptors, or give the system more room for it");
         core_.report(report);
     } catch (...) {
         log_to_standard_error(LogLevel::error, why);  // out of memory

@@ -59,6 +59,10 @@ public:
         if (reserved(fd)) refuse_reserved(call, fd);
     }
 
+    /// While a descriptor is lost and its callbacks are dropped: what the selector has refused, as
+    /// an errno. The descriptor is still its owner's then; 0: it was closed behind our back.
+    int refusal() const noexcept { return refusal_; }
+
     /// Tells the selector what has changed since the last wait.
     void flush();
     /// Waits for something to be ready.
@@ -126,7 +130,7 @@ private:
     void queue(Node* node) noexcept;
     void dispatch(const SelectorEvent& event);
     void stale_event(int fd);
-    void lost_descriptor(int fd, const char* why) noexcept;
+    void lost_descriptor(int fd, const char* why, int code) noexcept;
     void rebuild() noexcept;
     void grow(const char* call, int fd);
     [[noreturn]] static void refuse_reserved(const char* call, int fd);
@@ -143,6 +147,7 @@ private:
     std::vector<int> flushing_;  // the same
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
+    int refusal_ = 0;
     bool told_ = false;  // that the selector cannot be rebuilt: the next event tries again
     long process_;       // whose registrations these are: a forked child must not take them out
 };

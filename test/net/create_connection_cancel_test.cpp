@@ -54,7 +54,6 @@ REACTOR_LOOP_TEST(a_cancelled_create_connection_leaves_nothing) {
     accept_those_that_are_gone(loop, listener, 1);
     loop.selector().set_patience(milliseconds(0));
     const std::size_t before = open_descriptors();
-    int made_and_cancelled = 0;
     for (std::size_t iteration = 0;; ++iteration) {
         Course course;
         const Promise<Transport> promise = create_connection(
@@ -67,21 +66,17 @@ REACTOR_LOOP_TEST(a_cancelled_create_connection_leaves_nothing) {
             loop.run_until_idle();
             break;
         }
-        const bool made = course.transport || course.destroyed;
         BOOST_TEST(promise.cancel());
         loop.run_until_idle();
         BOOST_TEST(promise.cancelled());
         course.transport = Transport();
-        BOOST_TEST(open_descriptors() == before + 0);
+        BOOST_TEST(open_descriptors() == before);
         BOOST_TEST(loop.timer_count() == 0u);
         BOOST_TEST(loop.watch_count() == 0u);
         BOOST_TEST((course.calls == "" || course.calls == "made lost"), course.calls);
         BOOST_TEST(course.destroyed == (course.calls.empty() ? 0 : 1));
         BOOST_TEST(!course.error);
-        if (made) ++made_and_cancelled;
     }
-    // Between connection_made() and the end of the promise is one iteration.
-    BOOST_TEST(made_and_cancelled <= 1);
 }
 
 REACTOR_LOOP_TEST(a_cancelled_open_connection_leaves_nothing) {
@@ -177,10 +172,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_loop_that_closes_meanwhile_closes_the_connection
                 }
                 loop.run_iterations(iteration);
                 over = stream ? opened.done() : transport.done();
+                if (stream && over) opened.take().abort();
                 loop.close();
             }
             BOOST_TEST((course.calls == "" || course.calls == "made"), course.calls);
-            BOOST_TEST(course.destroyed == (course.transport ? 1 : course.destroyed));
+            if (course.calls == "made") BOOST_TEST(course.destroyed == 1);
             course.transport = Transport();
             transport = Promise<Transport>();
             opened = Promise<Stream>();

@@ -3,6 +3,7 @@
 
 #include "connected.hpp"
 #include "unix_sockets.hpp"
+#include <test/reactor/forked.hpp>
 #include <test/support/temporary_directory.hpp>
 
 #include <fcntl.h>
@@ -34,31 +35,18 @@ bool is_close_on_exec(int fd) { return (::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0;
 
 /// What `f` says in a child of this process.
 std::string said_by_child(const std::function<std::string()>& f) {
-    int ends[2];
-    BOOST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-    // Above those that are put in place for the child.
-    const int writing = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 100);
-    ::close(ends[1]);
-    BOOST_REQUIRE(writing >= 0);
-    const int status = unix_sockets::in_forked_child([&] {
+    const Forked child = forked([&] {
         const std::string text = f();
-        return ::write(writing, text.data(), text.size()) == static_cast<::ssize_t>(text.size())
-                   ? 0
-                   : 1;
+        if (::write(STDERR_FILENO, text.data(), text.size()) < 0) throw 1;
     });
-    BOOST_TEST(status == 0);
-    ::close(writing);
-    std::string text(4096, '\0');
-    const ::ssize_t got = ::read(ends[0], &text[0], text.size());
-    text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-    ::close(ends[0]);
-    return text;
+    BOOST_TEST(child.status == 0);
+    return child.errors;
 }
 
 /// Puts the descriptors in place, as a program finds them after exec().
 void inherit(const std::vector<int>& descriptors) {
     std::vector<int> above;
-    for (const int fd : descriptors) above.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, 110));
+    for (const int fd : descriptors) above.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, 100));
     int next = 3;
     for (const int fd : above) ::dup2(fd, next++);
     ::close(next);
@@ -120,15 +108,15 @@ BOOST_AUTO_TEST_CASE(a_program_takes_the_sockets_it_was_started_with) {
     const TwoListeners two;
     const std::string expected =
         "3 http " + name_of(two.a).str() + ", 4 unknown-2 " + name_of(two.b).str();
-    const int status = unix_sockets::in_forked_child([&] {
+    const Forked child = forked([&] {
         inherit({two.a, two.b});
         say_environment("2", "http:unknown-2");
         ::setenv("REACTOR_TEST_EXPECTED", expected.c_str(), 1);
         ::execl("/proc/self/exe", "test", "--run_test=sockets_taken_over/a_program_takes*",
                 static_cast<char*>(nullptr));
-        return 99;
+        throw 1;
     });
-    BOOST_TEST(status == 0);
+    BOOST_TEST(child.status == 0, child.errors);
 }
 
 BOOST_AUTO_TEST_CASE(they_are_taken_once_and_the_environment_is_left_alone) {

@@ -2,10 +2,12 @@
 #include <net/socket.hpp>
 
 #include "connected.hpp"
+#include "transport_fixture.hpp"
 
 #include <reactor/select_selector.hpp>
 
 #include <cerrno>
+#include <cstdint>
 #include <memory>
 
 #include <fcntl.h>
@@ -17,22 +19,53 @@ using reactor::testing::ScriptedSelector;
 
 namespace {
 
+/// Refuses the add() after so many.
+struct CountingSelector : ScriptedSelector {
+    using ScriptedSelector::ScriptedSelector;
+    void add(int fd, unsigned interest, std::uint64_t token) override {
+        if (refuse_after-- == 0) refuse_next_change(ENOMEM);
+        ScriptedSelector::add(fd, interest, token);
+    }
+    int refuse_after = -1;
+};
+
 /// A loop whose selector refuses the next descriptor, as the kernel does beyond
 /// /proc/sys/fs/epoll/max_user_watches.
 struct Refused {
-    Refused() : selector(new ScriptedSelector(clock)), loop(own(selector), clock) {
-        loop.set_exception_handler([](reactor::EventLoop&, const reactor::Report& report) {
-            BOOST_ERROR("reported: " << report.message);
+    Refused() : selector(new CountingSelector(clock)), loop(own(selector), clock) {
+        loop.set_exception_handler([this](reactor::EventLoop&, const reactor::Report& report) {
+            if (expected == 0) BOOST_ERROR("reported: " << report.message);
+            --expected;
+            last_report = report.message;
         });
     }
+    ~Refused() { BOOST_TEST(expected == 0); }
     static std::unique_ptr<reactor::Selector> own(ScriptedSelector* selector) {
         return std::unique_ptr<reactor::Selector>(selector);
     }
     void refuse() { selector->refuse_next_change(ENOSPC); }
 
     reactor::testing::VirtualClock clock;
-    ScriptedSelector* selector;
+    CountingSelector* selector;
+    int expected = 0;  // reports
+    std::string last_report;
     reactor::EventLoop loop;
+};
+
+/// A transport on such a loop, and its peer.
+struct Watched {
+    explicit Watched(Refused& refused) {
+        BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) ==
+                      0);
+        refused.loop.run_until_complete(
+            transports::make_transport(refused.loop, fds[0], transports::told(course)));
+    }
+    ~Watched() {
+        if (fds[1] >= 0) ::close(fds[1]);
+    }
+
+    int fds[2];
+    transports::Course course;
 };
 
 /// The text of the error that a promise has at once.
@@ -127,6 +160,40 @@ BOOST_AUTO_TEST_CASE(an_accept_fails_at_once_and_the_next_one_waits) {
     const Promise<Socket> next = listener.accept();
     BOOST_TEST(!next.done());
     BOOST_TEST(r.loop.watch_count() == 1u);
+}
+
+// Not one that was closed behind our back: it is ours to close.
+BOOST_AUTO_TEST_CASE(a_transport_whose_watch_cannot_change_is_lost_and_closed) {
+    Refused r;
+    Watched watched(r);
+    r.expected = 1;
+    r.refuse();
+    watched.course.transport.write(std::string(8 << 20, 'w'));  // what does not fit waits for room
+    for (int i = 0; i < 5; ++i) r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(watched.course.calls == "made lost");
+    BOOST_TEST(watched.course.code() == ENOSPC);
+    BOOST_TEST(begins(watched.course.text(), "watch the connection to unix:: "),
+               watched.course.text());
+    BOOST_TEST(r.last_report.find(why) != std::string::npos, r.last_report);
+    BOOST_TEST(!transports::is_open(watched.fds[0]));
+    BOOST_TEST(r.loop.watch_count() == 0u);
+}
+
+// With which the loop gets rid of a descriptor that was closed while a duplicate keeps its file.
+BOOST_AUTO_TEST_CASE(a_transport_that_a_selector_made_anew_refuses_is_lost_and_closed) {
+    Refused r;
+    Watched watched(r);
+    support::SocketPair gone;
+    r.loop.add_reader(gone.mine, [] {});
+    r.loop.remove_reader(gone.mine);
+    r.expected = 1;
+    for (int i = 0; i < 2; ++i) r.selector->play({{gone.mine, reactor::Interest::read}});
+    r.selector->refuse_after = 1;  // the loop's wake-up comes first
+    for (int i = 0; i < 5; ++i) r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(watched.course.calls == "made lost");
+    BOOST_TEST(watched.course.code() == ENOMEM);
+    BOOST_TEST(!transports::is_open(watched.fds[0]));
+    BOOST_TEST(r.loop.watch_count() == 0u);
 }
 
 // The select selector's own limit; a read without a deadline would wait for ever.

@@ -85,6 +85,29 @@ REACTOR_LOOP_TEST(slow_names_hold_up_nobody_else) {
     BOOST_TEST(names->count() == 63u);
 }
 
+// What each of them costs must not grow with how many wait: else this would take minutes.
+REACTOR_LOOP_TEST(many_wait_for_one_name_and_leave) {
+    constexpr std::size_t count = 100000;
+    const std::shared_ptr<Names> names = names_for(loop);
+    std::vector<Promise<Endpoints>> waits;
+    for (std::size_t i = 0; i < count; ++i) waits.push_back(resolve(loop, "slow", 1));
+    std::string order;
+    for (const std::size_t stays : {7u, 50000u, 99999u}) {
+        waits[stays].add_done_callback(
+            [&order, stays](const Promise<Endpoints>&) { order += std::to_string(stays) + ' '; });
+    }
+    const auto stays = [](std::size_t i) { return i == 7 || i == 50000 || i == 99999; };
+    for (std::size_t i = 0; i < count; ++i) {  // from both ends
+        const std::size_t leaves = i % 2 == 0 ? i / 2 : count - 1 - i / 2;
+        if (!stays(leaves)) BOOST_TEST_REQUIRE(waits[leaves].cancel());
+    }
+    names->answer_the_slow();
+    loop.run_until_complete(waits.back());
+    loop.run_until_idle();
+    BOOST_TEST(order == "7 50000 99999 ");
+    BOOST_TEST(names->count() == 1u);
+}
+
 REACTOR_LOOP_TEST(too_many_names_are_an_error_and_not_a_longer_queue) {
     const std::shared_ptr<Names> names = names_for(loop);
     std::vector<Promise<Endpoints>> slow;

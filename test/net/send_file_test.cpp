@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <vector>
 
 using namespace transports;
 
@@ -201,6 +202,66 @@ REACTOR_LOOP_TEST(no_signal_comes_of_a_peer_that_is_gone) {
         c.run_until_lost();
         BOOST_TEST(c.course.code() == EPIPE);
     }
+}
+
+// What each of them costs must not grow with how many wait: else this would take minutes.
+REACTOR_LOOP_TEST(many_files_wait_and_some_are_cancelled) {
+    constexpr std::size_t count = 60000;
+    const Descriptor file = file_of("0123456789");
+    Connection c(loop);
+    Transport& transport = c.open_narrow();
+    c.fill();
+    std::vector<Promise<std::uint64_t>> sent;
+    std::string expected;
+    for (std::size_t i = 0; i < count; ++i) {
+        sent.push_back(transport.send_file(file.number, i % 10, 1));
+        if (i % 3 != 0) expected += static_cast<char>('0' + i % 10);
+        if (i % 1000 == 0) {
+            transport.write("w");
+            expected += 'w';
+        }
+    }
+    for (std::size_t i = count; i-- != 0;) {
+        if (i % 3 == 0) BOOST_TEST_REQUIRE(sent[i].cancel());
+    }
+    BOOST_TEST((c.drain(c.filled + expected.size()).substr(c.filled) == expected));
+    loop.run_until_idle();
+    for (const auto& one : sent) BOOST_TEST_REQUIRE(one.done());
+    transport.abort();
+    c.run_until_lost();
+
+    // Those that are left when the connection ends.
+    Connection d(loop);
+    d.open_narrow();
+    d.fill();
+    sent.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        sent.push_back(d.course.transport.send_file(file.number, 0, 1));
+        d.course.transport.write("between");
+    }
+    d.course.transport.abort();
+    for (const auto& one : sent) BOOST_TEST_REQUIRE(one.cancelled());
+    d.run_until_lost();
+}
+
+// A failure that nobody holds is reported as the connection ends, and the handler may do anything.
+REACTOR_LOOP_TEST(the_report_of_one_file_cancels_the_next) {
+    const Descriptor file = file_of("0123456789");
+    Connection c(loop);
+    Transport& transport = c.open_narrow();
+    c.fill();
+    Promise<std::uint64_t> next;
+    loop.set_exception_handler([&](reactor::EventLoop&, const reactor::Report&) {
+        say("reported")();
+        BOOST_TEST(next.cancel());
+    });
+    transport.send_file(file.number, 0, 10);
+    next = transport.send_file(file.number, 0, 10);
+    ::shutdown(c.theirs.number, SHUT_RD);
+    c.theirs.close();  // with bytes unread: a reset
+    c.run_until_lost();
+    BOOST_TEST(heard() == "reported");
+    BOOST_TEST(next.cancelled());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

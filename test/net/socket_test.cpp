@@ -2,6 +2,7 @@
 #include <net/socket.hpp>
 
 #include "connected.hpp"
+#include <test/support/refusal.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -180,6 +181,44 @@ REACTOR_LOOP_TEST(descriptors_are_close_on_exec_and_do_not_block) {
         BOOST_TEST(::fcntl(socket->native_handle(), F_GETFD) == FD_CLOEXEC);
         BOOST_TEST((::fcntl(socket->native_handle(), F_GETFL) & O_NONBLOCK) != 0);
     }
+}
+
+// A Socket makes its descriptor non-blocking, so one that blocks can only be somebody else's doing.
+REACTOR_LOOP_TEST(SOCK_10_in_debug_mode_a_descriptor_that_blocks_is_refused) {
+    Pair ends = pair(loop);
+    Listener listener(loop, any_port);
+    BOOST_TEST(ends.server.send("data").done());
+    ::pollfd there = {ends.client.native_handle(), POLLIN, 0};
+    BOOST_TEST(::poll(&there, 1, 10000) == 1);
+    for (const int fd : {ends.client.native_handle(), listener.native_handle()}) {
+        ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    }
+    loop.set_debug(true);
+    const std::string blocks = ": descriptor " + std::to_string(ends.client.native_handle()) +
+                               " blocks, and the loop with it: ";
+    BOOST_TEST(support::refusal<std::invalid_argument>([&] {
+                   ends.client.read();
+               }).find("read" + blocks) == 0u);
+    BOOST_TEST(support::refusal<std::invalid_argument>([&] {
+                   ends.client.read_all(9);
+               }).find("read" + blocks) == 0u);
+    BOOST_TEST(support::refusal<std::invalid_argument>([&] {
+                   ends.client.send("x");
+               }).find("send" + blocks) == 0u);
+    BOOST_CHECK_THROW(ends.client.shutdown_send(), std::invalid_argument);
+    BOOST_CHECK_THROW(listener.accept(), std::invalid_argument);
+    BOOST_TEST(loop.watch_count() == 0u);
+
+    loop.set_debug(false);
+    BOOST_TEST(loop.run_until_complete(ends.client.read()) == "data");
+    loop.run_until_complete(ends.client.send("back"));
+    Socket again = Socket::adopt(loop, ends.client.release());
+    loop.set_debug(true);
+    const Promise<std::string> read = again.read();
+    BOOST_TEST(!read.done());
+    BOOST_TEST(loop.run_until_complete(ends.server.read()) == "back");
+    read.cancel();
+    loop.set_debug(false);
 }
 
 REACTOR_LOOP_TEST(both_ends_know_their_addresses_and_options) {

@@ -11,6 +11,34 @@
 using namespace transports;
 using reactor::testing::ScriptedSelector;
 
+namespace {
+
+/// A connection whose descriptor somebody has closed behind its back, and its number is that of
+/// another one now.
+struct Taken {
+    explicit Taken(TestLoop& loop) : first(loop), other(loop) {
+        first.open();
+        number = first.number;
+        other.number = other.mine.number;
+        ::fcntl(other.number, F_SETFL, O_NONBLOCK);
+        shrink(other.number);
+        other.fill();
+        BOOST_REQUIRE(::dup2(other.number, number) == number);
+    }
+    /// The loop notices, and calls connection_lost().
+    void lose(reactor::testing::LoopFixture& fixture) {
+        first.course.transport.write("x");  // waits for room, of which epoll knows nothing
+        fixture.loop.run_iterations(1);
+        fixture.expect_report("Descriptor " + std::to_string(number) +
+                              " cannot be watched any more");
+    }
+
+    Connection first, other;
+    int number;
+};
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(transport_lifetime)
 
 // Law 5: whatever a callback destroys.
@@ -149,21 +177,69 @@ REACTOR_LOOP_TEST(a_descriptor_closed_behind_our_back_ends_the_connection) {
 // And a number that is somebody else's by then is not closed.
 BOOST_AUTO_TEST_CASE(a_descriptor_that_is_somebody_elses_by_now_is_left_alone) {
     reactor::testing::LoopFixture fixture("epoll");
-    Connection c(fixture.loop);
-    Connection other(fixture.loop);
-    Transport& transport = c.open();
-    other.number = other.mine.number;
-    ::fcntl(other.number, F_SETFL, O_NONBLOCK);
-    shrink(other.number);
-    other.fill();
-    BOOST_REQUIRE(::dup2(other.number, c.number) == c.number);
-    transport.write("x");  // waits for room, of which epoll knows nothing
-    fixture.loop.run_iterations(1);
-    fixture.expect_report("Descriptor " + std::to_string(c.number) + " cannot be watched any more");
-    c.run_until_lost();
-    BOOST_TEST(c.course.code() == EBADF);
-    BOOST_TEST(is_open(c.number));
-    ::close(c.number);
+    Taken taken(fixture.loop);
+    taken.lose(fixture);
+    taken.first.run_until_lost();
+    BOOST_TEST(taken.first.course.code() == EBADF);
+    BOOST_TEST(is_open(taken.number));
+    ::close(taken.number);
+}
+
+// Whoever has the number by then may use it, from connection_lost() on at the latest.
+BOOST_AUTO_TEST_CASE(a_descriptor_number_of_a_lost_connection_is_free_for_others) {
+    for (const bool watched_only : {true, false}) {
+        reactor::testing::LoopFixture fixture("epoll");
+        Taken taken(fixture.loop);
+        Course second;
+        reactor::Handle reader;
+        Promise<Transport> made;
+        taken.first.course.on_lost = [&] {
+            if (watched_only) {
+                reader = fixture.loop.add_reader(taken.number,
+                                                 [&] { second.bytes += take(taken.number); });
+            } else {
+                made = make_transport(fixture.loop, taken.number, told(second));
+            }
+        };
+        taken.lose(fixture);
+        put(taken.other.theirs.number, "hello");
+        taken.first.run_until([&] { return second.bytes == "hello"; });
+        BOOST_TEST(is_open(taken.number));
+        if (watched_only) {
+            BOOST_TEST(reader.cancel());
+            ::close(taken.number);
+        } else {
+            BOOST_TEST(second.calls == "made data");
+            BOOST_TEST((made.result().native_handle() == taken.number));
+            second.transport.close();
+            made = Promise<Transport>();
+            taken.first.run_until([&] { return second.lost == 1; });
+            BOOST_TEST(!is_open(taken.number));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_may_close_between_the_loss_of_a_descriptor_and_connection_lost) {
+    reactor::testing::LoopFixture fixture("epoll");
+    Taken taken(fixture.loop);
+    Course second;
+    Promise<Transport> made;
+    fixture.loop.call_soon([&] {  // in front of connection_lost()
+        BOOST_TEST(taken.first.course.transport.is_closing());
+        made = make_transport(fixture.loop, taken.number, told(second));
+        throw reactor::LoopExit(4);
+    });
+    taken.first.course.transport.write("x");
+    BOOST_CHECK_THROW(fixture.loop.run_forever(), reactor::LoopExit);
+    fixture.expect_report("Descriptor " + std::to_string(taken.number));
+    fixture.loop.close();
+    BOOST_TEST(taken.first.course.destroyed == 1);
+    BOOST_TEST(taken.first.course.lost == 0);
+    BOOST_TEST(second.destroyed == 1);
+    BOOST_TEST(!is_open(taken.number));
+    BOOST_TEST(is_open(taken.other.number));
+    taken.first.course.transport = Transport();
+    taken.first.course.lost = 1;
 }
 
 BOOST_AUTO_TEST_CASE(a_selector_that_refuses_ends_the_connection) {

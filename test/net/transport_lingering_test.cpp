@@ -3,7 +3,11 @@
 
 #include "transport_fixture.hpp"
 
+#include <memory>
 #include <thread>
+#include <vector>
+
+#include <sys/resource.h>
 
 using namespace transports;
 
@@ -141,6 +145,44 @@ REACTOR_LOOP_TEST(lingering_ends_after_a_time) {
         BOOST_TEST(!is_open(c.number));
         BOOST_TEST(loop.timer_count() == 0u);
     }
+}
+
+// What lingers is a quarter of the process's descriptors at most: a flood of such clients must not
+// keep the others out.
+REACTOR_LOOP_TEST(beyond_a_quarter_of_the_descriptors_nothing_lingers) {
+    ::rlimit before;
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    ::rlimit few = before;
+    few.rlim_cur = 120;
+    const std::size_t most = 30;
+    BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    {
+        std::vector<std::unique_ptr<Connection>> connections;
+        for (std::size_t i = 0; i < most + 3; ++i) {
+            connections.emplace_back(new Connection(loop, Connection::tcp));
+            Connection& c = *connections.back();
+            c.open();
+            c.course.transport.write("answer");
+            c.course.transport.close_unread();
+            loop.run_iterations(1);
+            BOOST_TEST(c.course.lost == 1);
+            BOOST_TEST(is_open(c.number) == (i < most));
+            BOOST_TEST(take(c.theirs.number) == "answer");
+        }
+        BOOST_TEST(loop.watch_count() == most);
+        // One that is over makes room.
+        Connection& first = *connections.front();
+        first.theirs.close();
+        first.run_until([&] { return !is_open(first.number); });
+        Connection last(loop, Connection::tcp);
+        last.open();
+        last.course.transport.write("answer");
+        last.course.transport.close_unread();
+        loop.run_iterations(1);
+        BOOST_TEST(is_open(last.number));
+        for (const auto& one : connections) one->theirs.close();
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 REACTOR_LOOP_TEST(no_lingering_where_it_changes_nothing) {

@@ -3,6 +3,8 @@
 
 #include "connected.hpp"
 #include "unix_sockets.hpp"
+#include <net/detail/unix_socket_file.hpp>
+#include <test/reactor/forked.hpp>
 #include <test/support/temporary_directory.hpp>
 
 #include <atomic>
@@ -91,6 +93,28 @@ REACTOR_LOOP_TEST(UX_01_a_stale_file_is_replaced_and_no_other) {
     BOOST_TEST(support::read_file(path) == "mine");
 }
 
+REACTOR_LOOP_TEST(UX_03_a_server_is_found_by_its_path_and_both_ends_know_it) {
+    be_patient(loop);
+    const TemporaryDirectory directory;
+    const Endpoint at = Endpoint::local_path(directory / "socket");
+    Socket client(loop);
+    BOOST_TEST(error_of(loop, client.connect(at)) ==
+               "connect to " + at.str() + ": No such file or directory");
+    BOOST_TEST(client.native_handle() == -1);
+
+    Listener listener(loop, at);
+    const Promise<Socket> accepted = listener.accept();
+    loop.run_until_complete(client.connect(at));
+    Socket server = loop.run_until_complete(accepted);
+    BOOST_TEST((client.remote_endpoint() == at));
+    BOOST_TEST((server.local_endpoint() == at));
+    BOOST_TEST(client.local_endpoint().str() == "unix:");
+    BOOST_TEST(server.remote_endpoint().str() == "unix:");
+    loop.run_until_complete(client.send("echo"));
+    loop.run_until_complete(server.send(loop.run_until_complete(server.read())));
+    BOOST_TEST(loop.run_until_complete(client.read()) == "echo");
+}
+
 REACTOR_LOOP_TEST(a_server_that_lives_is_never_replaced) {
     be_patient(loop);
     const TemporaryDirectory directory;
@@ -177,11 +201,11 @@ REACTOR_LOOP_TEST(a_forked_child_removes_nothing) {
     const TemporaryDirectory directory;
     const std::string path = directory / "socket";
     std::unique_ptr<Listener> listener(new Listener(loop, Endpoint::local_path(path)));
-    const int status = in_forked_child([&] {
+    const Forked child = forked([&] {
         listener.reset();
-        return exists(path) ? 0 : 1;
+        if (!exists(path)) throw 1;
     });
-    BOOST_TEST(status == 0);
+    BOOST_TEST(child.status == 0);
     serves(loop, *listener);
     listener.reset();
     BOOST_TEST(!exists(path));
@@ -223,6 +247,21 @@ BOOST_AUTO_TEST_CASE(of_servers_that_start_together_one_replaces_the_stale_file)
         for (std::thread& thread : threads) thread.join();
         BOOST_TEST(names_in(directory.path()) == Names());
     }
+}
+
+BOOST_AUTO_TEST_CASE(the_directory_is_locked_until_the_path_is_bound_again) {
+    const TemporaryDirectory directory;
+    leave_stale(directory / "socket");
+    const int fd = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    {
+        const reactor::net::detail::StaleSocketRemoval removal(directory / "socket");
+        BOOST_TEST(removal.made_way());
+        BOOST_TEST(::flock(fd, LOCK_EX | LOCK_NB) == -1);
+        BOOST_TEST(errno == EWOULDBLOCK);
+    }
+    BOOST_TEST(::flock(fd, LOCK_EX | LOCK_NB) == 0);
+    ::close(fd);
+    BOOST_TEST(names_in(directory.path()) == Names());
 }
 
 REACTOR_LOOP_TEST(a_lock_that_somebody_keeps_on_the_directory_does_not_matter) {

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -56,19 +55,6 @@ inline bool exists(const std::string& path) {
 inline void leave_stale(const std::string& path) {
     PlainSocket killed;
     BOOST_REQUIRE(killed.bind(path) == 0);
-}
-
-/// Runs `f` in a child of this process, which ends with what it returns: a number of at most 8
-/// bits.
-template <class F>
-int in_forked_child(F f) {
-    const ::pid_t child = ::fork();
-    BOOST_REQUIRE(child >= 0);
-    if (child == 0) ::_exit(f());
-    int status = 0;
-    BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
-    BOOST_TEST(WIFEXITED(status));
-    return WEXITSTATUS(status);
 }
 
 }  // namespace unix_sockets

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -237,6 +238,23 @@ BOOST_AUTO_TEST_CASE(stop_threadsafe_wakes_a_loop_that_sleeps) {
     for (int round = 0; round < 200; ++round) {
         std::thread other([&] { loop.stop_threadsafe(); });
         loop.run_forever();
+        other.join();
+    }
+}
+
+// For the sanitizers: the loop is awake, and may see the request before the call has returned.
+BOOST_AUTO_TEST_CASE(a_loop_may_go_as_soon_as_stop_threadsafe_has_stopped_it) {
+    for (int round = 0; round < 200; ++round) {
+        std::unique_ptr<EventLoop> loop(new EventLoop);
+        loop->call_every(std::chrono::nanoseconds(1), [] {});
+        std::atomic<bool> begins{false};
+        std::thread other([&begins, &loop] {
+            begins = true;
+            loop->stop_threadsafe();
+        });
+        while (!begins) std::this_thread::yield();
+        loop->run_forever();
+        loop.reset();
         other.join();
     }
 }

@@ -3,11 +3,16 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <reactor/as_completed.hpp>
 #include <reactor/combinators.hpp>
+#include <reactor/executor.hpp>
 #include <reactor/runner.hpp>
 #include <reactor/scope.hpp>
+#include <reactor/submit.hpp>
 #include <reactor/task.hpp>
 #include <reactor/timeout.hpp>
+#include <reactor/wait.hpp>
+#include <reactor/watchdog.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -73,6 +78,8 @@ REACTOR_LOOP_TEST(a_delay_that_is_not_a_number_is_refused_by_the_call) {
     const std::chrono::duration<double> nan(std::nan(""));
     reactor::Scope scope(loop);
     const auto nothing = [] {};
+    const reactor::Submitted<void> submitted = reactor::submit(loop, nothing);
+    loop.run_until_idle();
     const std::vector<std::pair<std::string, std::function<void()>>> calls = {
         {"call_later", [&] { loop.call_later(nan, nothing); }},
         {"call_later", [&] { loop.call_later(Options(), nan, nothing); }},
@@ -97,6 +104,15 @@ REACTOR_LOOP_TEST(a_delay_that_is_not_a_number_is_refused_by_the_call) {
                  timeout.reschedule(nan);
              });
          }},
+        {"wait",
+         [&] { reactor::wait(std::vector<Promise<int>>{loop.create_promise<int>()}, nan); }},
+        {"as_completed",
+         [&] {
+             reactor::as_completed(std::vector<Promise<int>>{loop.create_promise<int>()}, nan);
+         }},
+        {"wait_for", [&] { submitted.wait_for(nan); }},
+        {"shutdown_default_executor", [&] { reactor::shutdown_default_executor(loop, nan); }},
+        {"StallWatchdog", [&] { const reactor::StallWatchdog watchdog(loop, nan); }},
         {"saturated", [&] { reactor::saturated(nan); }}};
     for (const auto& call : calls) {
         const std::string text = refusal<std::invalid_argument>(call.second);

@@ -115,6 +115,35 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_error_that_no_thread_asked_for_is_reported, On,
                boost::test_tools::per_element());
 }
 
+// The thread has its CancelledError, and will not ask for another one.
+BOOST_AUTO_TEST_CASE_TEMPLATE(an_error_after_a_cancel_is_reported, On, support::EverySelector) {
+    LoopThread thread(On::name());
+    for (const bool cancelled_itself : {false, true}) {
+        std::promise<void> begun, open;
+        auto submitted = submit(thread.loop(), [&] {
+            begun.set_value();
+            open.get_future().wait();
+            if (cancelled_itself) throw CancelledError("as you wish");
+            throw std::runtime_error("too late");
+        });
+        begun.get_future().wait();
+        BOOST_TEST(submitted.cancel());
+        open.set_value();
+        thread.settle();
+        BOOST_CHECK_THROW(submitted.result(), CancelledError);
+    }
+    thread.settle();
+    BOOST_TEST(thread.end() == Strings{"Exception of submitted work was never retrieved"},
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_poster_is_named) {
+    BOOST_CHECK_EXCEPTION(submit(reactor::Poster(), [] {}), StateError, [](const StateError& e) {
+        return e.what() ==
+               std::string("submit: the Poster is empty: get one from EventLoop::poster()");
+    });
+}
+
 REACTOR_LOOP_TEST(waiting_in_the_loop_that_is_to_bring_the_result_is_refused) {
     std::string refusal;
     loop.call_soon([&] {

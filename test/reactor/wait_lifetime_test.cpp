@@ -75,4 +75,41 @@ REACTOR_LOOP_TEST(a_thousand_waits_leave_no_callback_on_what_lasts) {
     BOOST_TEST(loop.core().live == before);
 }
 
+// What each of them costs must not grow with how many wait: else this would take minutes.
+REACTOR_LOOP_TEST(many_waits_for_one_promise_end_before_it) {
+    constexpr int count = 100000;
+    const auto common = loop.create_promise<int>();
+    const std::size_t before = loop.core().live;
+    std::vector<Promise<WaitResult<Promise<int>>>> waits;
+    for (int i = 0; i < count; ++i) {
+        waits.push_back(wait(Some{common}, seconds(1 + i % 100)));
+    }
+    for (int i = 0; i < count; ++i) {
+        if (i % 10 == 9) BOOST_TEST_REQUIRE(waits[static_cast<std::size_t>(i)].cancel());
+    }
+    loop.run_for(seconds(100));
+    for (const auto& ended : waits) BOOST_TEST_REQUIRE(ended.done());
+    waits.clear();
+    loop.run_until_idle();
+    BOOST_TEST(loop.core().live == before);
+    BOOST_TEST(!common.done());
+}
+
+REACTOR_LOOP_TEST(those_that_still_wait_are_called_in_order) {
+    const auto common = loop.create_promise<int>();
+    std::vector<Promise<WaitResult<Promise<int>>>> waits;
+    for (int i = 0; i < 6; ++i) {
+        common.add_done_callback([this, i](const Promise<int>&) { say(std::to_string(i))(); });
+        waits.push_back(wait(Some{common}));
+        waits.back().add_done_callback([this, i](const Promise<WaitResult<Promise<int>>>& done) {
+            if (!done.cancelled()) say("w" + std::to_string(i))();
+        });
+    }
+    for (const std::size_t gone : {1u, 2u, 3u, 5u}) BOOST_TEST(waits[gone].cancel());
+    BOOST_TEST(!waits[1].cancel());
+    common.set_result(1);
+    loop.run_until_idle();
+    BOOST_TEST(heard() == "0 1 2 3 4 5 w0 w4");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
