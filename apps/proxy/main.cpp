@@ -68,13 +68,16 @@ private:
             return net::create_server(loop(), factory, options_.listen, options);
         }
         net::ListeningSockets inherited = net::inherited_sockets();
-        if (inherited.empty())
+        if (inherited.empty()) {
             throw command_line::UsageError("nowhere to listen: --listen is needed");
+        }
         return net::create_server(loop(), factory, std::move(inherited), options);
     }
 
     void signalled() {
         if (!stop_.done()) {
+            server_.close();
+            left_ = forwarder_.traffic().open;
             stop_.set_result();
         } else {
             begin(aborted_);
@@ -83,8 +86,6 @@ private:
     }
 
     Next drain() {
-        server_.close();
-        left_ = forwarder_.traffic().open;
         std::printf("Ending: %zu connections are open\n", left_);
         std::fflush(stdout);
         return await(reactor::wait_for(forwarder_.wait_idle(), options_.grace), &Proxy::ended,
@@ -109,7 +110,7 @@ private:
         return finish();
     }
 
-    /// What has gone so far was of the kind that the last call named.
+    /// Another state begins: what has gone so far was of the kind that the last call named.
     void begin(std::size_t& kind) {
         *kind_ += left_ - forwarder_.traffic().open;
         left_ = forwarder_.traffic().open;

@@ -53,19 +53,20 @@ BOOST_DATA_TEST_CASE(round_trips_over_every_kind_of_address, data::make(ways), w
     const support::TemporaryDirectory directory;
     const std::string path = directory / "echo.sock";
     const std::string name = "unix:@echo-test-" + std::to_string(::getpid());
-    Server server(served(way, {"--listen", "127.0.0.1:0", "--listen", "[::1]:0", "--listen",
-                               "unix:" + path, "--listen", name}));
-    BOOST_TEST_REQUIRE(server.addresses().size() == 4u);
+    Strings arguments = {"--listen", "127.0.0.1:0", "--listen", "unix:" + path, "--listen", name};
+    if (plain::has_ipv6()) arguments.insert(arguments.end(), {"--listen", "[::1]:0"});
+    Server server(served(way, arguments));
+    BOOST_TEST_REQUIRE(server.addresses().size() == arguments.size() / 2);
     BOOST_TEST(server.address(0).compare(0, 10, "127.0.0.1:") == 0);
     BOOST_TEST(!contains(server.address(0) + "\n", ":0\n"));
-    BOOST_TEST(server.address(1).compare(0, 6, "[::1]:") == 0);
-    BOOST_TEST(server.address(2) == "unix:" + path);
-    BOOST_TEST(server.address(3) == name);
+    BOOST_TEST(server.address(1) == "unix:" + path);
+    BOOST_TEST(server.address(2) == name);
+    if (plain::has_ipv6()) BOOST_TEST(server.address(3).compare(0, 6, "[::1]:") == 0);
     for (const std::string& address : server.addresses()) check_round_trips(address);
 
     const Exit exit = server.stop();
     check_ended(exit, 0, 0, 0);
-    BOOST_TEST(number_before("accepted", exit.out) == 84u);
+    BOOST_TEST(number_before("accepted", exit.out) == 21 * server.addresses().size());
     // The file of the socket goes with the server.
     BOOST_TEST(::access(path.c_str(), F_OK) != 0);
 }

@@ -166,6 +166,17 @@ private:
     int fd_;
 };
 
+/// Not every container has it.
+inline bool has_ipv6() {
+    const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return false;
+    const reactor::net::Endpoint any("::1", 0);
+    const bool bound = ::bind(fd, static_cast<const ::sockaddr*>(any.data()),
+                              static_cast<::socklen_t>(any.size())) == 0;
+    ::close(fd);
+    return bound;
+}
+
 /// Whether nobody accepts connections there (any more).
 inline bool refuses(const std::string& address) {
     try {

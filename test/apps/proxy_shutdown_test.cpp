@@ -83,6 +83,20 @@ BOOST_AUTO_TEST_CASE(a_second_signal_resets_all_at_once) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(two_signals_at_once) {
+    plain::Listener target;
+    Proxy proxy({"--to", target.address(), "--grace", "1000"});
+    Pair pair(proxy, target);
+    pair.client.send("x");
+    BOOST_TEST(pair.target.read(1) == "x");
+    proxy.process().send_signal(SIGTERM);
+    proxy.process().send_signal(SIGINT);
+    const Summary summary(proxy.process().wait());
+    BOOST_TEST(summary.finished + summary.closed == 0u);
+    BOOST_TEST(summary.aborted == 1u);
+    BOOST_TEST(pair.client.error_at_end() == ECONNRESET);
+}
+
 BOOST_AUTO_TEST_CASE(without_connections_it_ends_at_once) {
     plain::Listener target;
     for (const int signal : {SIGTERM, SIGINT}) {
