@@ -229,8 +229,8 @@ int main(int argc, char** argv) {
     }
     return bench::run(
         {
-            {"churn-protocol", "limit", 15000, 2000, by_protocols, limit},
-            {"churn-tasks", "limit", 15000, 2000, by_tasks, limit},
+            {"churn-protocol", "limit", 8000, 2000, by_protocols, limit},
+            {"churn-tasks", "limit", 8000, 2000, by_tasks, limit},
         },
         argc, argv);
 }
