@@ -46,9 +46,8 @@ constexpr std::uint64_t ServerState::never_ready;
 void ServerState::watch() {
     for (std::size_t i = 0; i < listening_.size(); ++i) {
         Listening& one = listening_[i];
-        const std::string label = "net::Server on " + in_words(one.socket.local()) + " accepts";
         try {
-            one.watch = loop_.add_reader(watch_options(state_of(core).keep_label(label)),
+            one.watch = loop_.add_reader(watch_options("net::Server accepts"),
                                          one.socket.descriptor(), &ServerState::readable, this, i);
         } catch (const std::system_error& error) {
             unwatch();

@@ -15,8 +15,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace reactor {
@@ -71,10 +69,6 @@ public:
     /// Queues a callback that came from outside of call_soon().
     void push_callback(Callback& callback, ContextMapPtr context, const char* label);
 
-    /// A label that is made at run time. Labels are literals elsewhere, so it lives as long as what
-    /// may tell of it; the same text is kept once.
-    const char* keep_label(const std::string& text) { return labels_.insert(text).first->c_str(); }
-
     /// Marks the loop as running on this thread, as long as it lives.
     class Running {
     public:
@@ -121,7 +115,6 @@ private:
     void report_exception(Node* node, std::exception_ptr error);
     void rearm(TimerNode* timer) noexcept;
 
-    std::set<std::string> labels_;
     std::vector<Post> posts_;     // being moved into the queue
     Node** batch_end_ = nullptr;  // where the queue ended when the batch began; null between two
 };
