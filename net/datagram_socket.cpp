@@ -90,7 +90,8 @@ void change_group(DatagramState& state, const Endpoint& group, unsigned interfac
     std::memcpy(&request.gr_group, group.data(), group.size());
     const int level = group.family() == Endpoint::Family::ipv4 ? IPPROTO_IP : IPPROTO_IPV6;
     if (::setsockopt(state.socket().number(), level, option, &request, sizeof request) != 0) {
-        fail(state, errno, std::string(step) + ' ' + group.address());
+        const int code = errno;  // before the text is made, which may change it
+        fail(state, code, std::string(step) + ' ' + group.address());
     }
 }
 
@@ -254,7 +255,8 @@ void DatagramSocket::set_multicast_interface(unsigned interface_index) {
         ipv6 ? ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index)
              : ::setsockopt(descriptor, IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request);
     if (failed) {
-        fail(socket, errno, "set the multicast interface " + std::to_string(interface_index));
+        const int code = errno;
+        fail(socket, code, "set the multicast interface " + std::to_string(interface_index));
     }
 }
 

@@ -37,7 +37,8 @@ Endpoint unnamed() {
 }
 
 [[noreturn]] void fail_adopting(int descriptor) {
-    throw std::system_error(errno, std::system_category(),
+    const int code = errno;
+    throw std::system_error(code, std::system_category(),
                             "adopt: descriptor " + std::to_string(descriptor));
 }
 
@@ -239,7 +240,8 @@ DatagramDescriptor DatagramDescriptor::adopt(EventLoop& loop, int descriptor) {
 void DatagramDescriptor::connect(const Endpoint& remote) {
     // Of datagrams this never waits: it only notes the address.
     if (::connect(number(), system_address(remote), static_cast<::socklen_t>(remote.size())) != 0) {
-        throw socket_error(errno, "connect to", remote);
+        const int code = errno;
+        throw socket_error(code, "connect to", remote);
     }
     peer_ = remote;
     connected_ = true;
