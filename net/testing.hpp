@@ -33,7 +33,8 @@ namespace testing {
 /// What a MemoryNetwork is like. A value. Probabilities are from 0 to 1; what has a range is drawn
 /// anew each time. As it is, nothing goes wrong by itself.
 struct MemoryNetworkOptions {
-    /// What a test of robustness should endure: everything below, as strong as `seed` chooses.
+    /// What a test of robustness should endure: everything below, as strong as `seed` chooses. For
+    /// every second seed, about, no connect, accept or look-up fails and nothing is reset.
     static MemoryNetworkOptions rough(std::uint64_t seed);
 
     /// How long a segment of a TCP connection is under way. (Unix sockets take no time.)

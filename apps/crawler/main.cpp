@@ -7,6 +7,8 @@
 #include "picture_file.hpp"
 #include "picture_server.hpp"
 
+#include <apps/command_line/arguments.hpp>
+
 #include <reactor/error.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/executor.hpp>
@@ -21,9 +23,9 @@
 
 namespace {
 
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
-constexpr int exit_signal = 128;  // plus the signal's number, as a shell reports it
+using command_line::exit_failed;
+using command_line::exit_signal;
+using command_line::exit_usage;
 
 int serve(reactor::EventLoop& loop, const crawler::Options& options) {
     const crawler::PictureServer server(loop,
@@ -88,7 +90,7 @@ int main(int argc, char** argv) {
         reactor::EventLoop loop;
         return options.mode == crawler::Options::Mode::serve ? serve(loop, options)
                                                              : crawl(loop, options);
-    } catch (const crawler::UsageError& error) {
+    } catch (const command_line::UsageError& error) {
         std::fprintf(stderr, "crawler: %s\n\n%s", error.what(), crawler::usage);
         return exit_usage;
     } catch (const std::exception& error) {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "options.hpp"
 
+#include <apps/command_line/arguments.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <system_error>
 
 #include <sys/resource.h>
 
 namespace crawler {
+
+using namespace command_line;
 
 const char* const usage =
     "usage: crawler [options] URL...\n"
@@ -34,46 +37,6 @@ namespace {
 
 // Standard streams, selector, wake-up, resolver and executor, with room to spare.
 constexpr std::size_t other_descriptors = 48;
-
-/// The arguments, taken from the front.
-class Arguments {
-public:
-    Arguments(int argc, const char* const* argv) : at_(argv + 1), end_(argv + argc) {}
-
-    bool empty() const { return at_ == end_; }
-    std::string next() { return *at_++; }
-    std::string value_of(const std::string& option) {
-        if (empty()) throw UsageError(option + " needs a value");
-        return next();
-    }
-
-private:
-    const char* const* at_;
-    const char* const* end_;
-};
-
-std::size_t parse_count(const std::string& option, const std::string& text) {
-    char* end = nullptr;
-    errno = 0;
-    const unsigned long long count = std::strtoull(text.c_str(), &end, 10);
-    const bool digits = !text.empty() && text[0] >= '0' && text[0] <= '9' && *end == '\0';
-    if (!digits || errno != 0 || count == 0 || count > 1000 * 1000 * 1000) {
-        throw UsageError(option + ": '" + text + "' is not a whole number from 1 to 1000000000");
-    }
-    return static_cast<std::size_t>(count);
-}
-
-reactor::Duration parse_seconds(const std::string& option, const std::string& text) {
-    // Neither hexadecimal nor "nan", which strtod() would take.
-    const bool decimal =
-        !text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string::npos;
-    char* end = nullptr;
-    const double seconds = std::strtod(text.c_str(), &end);
-    if (!decimal || *end != '\0' || !(seconds >= 0)) {
-        throw UsageError(option + ": '" + text + "' is not a number of seconds");
-    }
-    return reactor::saturated(std::chrono::duration<double>(seconds));
-}
 
 void read_urls(const std::string& path, std::vector<std::string>& urls) {
     struct Close {

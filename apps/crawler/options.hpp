@@ -5,7 +5,6 @@
 #include <reactor/clock.hpp>
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,12 +23,7 @@ struct Options {
     reactor::Duration latency = std::chrono::milliseconds(100);  // of each of them
 };
 
-/// The command line is not one; what() is a sentence for the user.
-struct UsageError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-/// Throws UsageError, and std::system_error if the file of URLs cannot be read.
+/// Throws command_line::UsageError, and std::system_error if the file of URLs cannot be read.
 Options parse_options(int argc, const char* const* argv);
 
 extern const char* const usage;

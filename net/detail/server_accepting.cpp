@@ -39,6 +39,8 @@ struct Accepted {
 
 }  // namespace
 
+constexpr std::uint64_t ServerState::never_ready;
+
 // ---- the sockets ----------------------------------------------------------------------------
 
 void ServerState::watch() {
@@ -147,7 +149,7 @@ void ServerState::readable(std::size_t index) {
         }
         const int code = errno;
         if (would_block(code)) {
-            if (i < 2) from.ready_in = 0;
+            if (i < 2) from.ready_in = never_ready;
             return;
         }
         if (accept_error_concerns_one_client(code)) {

@@ -10,7 +10,7 @@ namespace detail {
 
 class ServerState;
 
-/// The servers of a loop that are not closed, so that the loop's end is theirs: a service of the
+/// The servers of a loop, closed ones included, so that the loop's end is theirs: a service of the
 /// loop.
 class ServerService {
 public:

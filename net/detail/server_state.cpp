@@ -36,6 +36,7 @@ ServerState::ServerState(EventLoop& loop, StreamHandler handler,
 
 ServerState::~ServerState() {
     close();  // if it could not be made
+    if (listed_) servers_.remove(*this);
     core.forget();
 }
 
@@ -55,7 +56,6 @@ void ServerState::close() noexcept {
     if (closed_) return;
     const Keep keep(*this);
     close_sockets();
-    servers_.remove(*this);
     settle();
 }
 
@@ -153,6 +153,7 @@ ServerService::~ServerService() {
 }
 
 void ServerService::add(ServerState& server) noexcept {
+    server.listed_ = true;
     server.behind_ = first_;
     if (first_) first_->before_ = &server;
     first_ = &server;
@@ -162,6 +163,7 @@ void ServerService::remove(ServerState& server) noexcept {
     (server.before_ ? server.before_->behind_ : first_) = server.behind_;
     if (server.behind_) server.behind_->before_ = server.before_;
     server.before_ = server.behind_ = nullptr;
+    server.listed_ = false;
 }
 
 }  // namespace detail

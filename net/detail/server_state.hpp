@@ -89,13 +89,15 @@ public:
 private:
     friend class ServerService;  // the list
 
+    static constexpr std::uint64_t never_ready = static_cast<std::uint64_t>(-1);
+
     struct Listening {
         explicit Listening(ListeningSocket opened) noexcept : socket(std::move(opened)) {}
 
         ListeningSocket socket;
         Handle watch;
         // The iteration in which it was ready and may have had more clients than were taken.
-        std::uint64_t ready_in = 0;
+        std::uint64_t ready_in = never_ready;
     };
 
     ServerState(EventLoop& loop, std::vector<ListeningSocket> sockets,
@@ -159,6 +161,7 @@ private:
     bool serving_ = false;
     bool watched_ = false;  // the sockets are
     bool closed_ = false;
+    bool listed_ = false;  // servers_ is there, and knows it
 };
 
 }  // namespace detail

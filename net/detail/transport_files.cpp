@@ -43,10 +43,13 @@ bool concerns_the_file(int code) noexcept {
 ::ssize_t send_part(int descriptor, const FileOperation& file) noexcept {
     reactor::detail::WriteSignalsBlocked blocked;  // sendfile() has no MSG_NOSIGNAL
     ::off_t offset = static_cast<::off_t>(file.offset);
-    const ::ssize_t took =
-        ::sendfile(descriptor, file.file, &offset,
-                   static_cast<std::size_t>(std::min(file.left, bytes_per_call)));
-    if (took < 0) blocked.failed(errno);
+    const auto size = static_cast<std::size_t>(std::min(file.left, bytes_per_call));
+    const ::ssize_t took = ::sendfile(descriptor, file.file, &offset, size);
+    if (took < 0) {
+        blocked.failed(errno);
+    } else if (static_cast<std::size_t>(took) < size) {
+        blocked.fell_short();
+    }
     return took;
 }
 

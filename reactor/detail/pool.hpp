@@ -47,6 +47,13 @@ public:
         trim();
     }
 
+    /// What waits in the free lists: to be told apart from what is lost.
+    struct Spare {
+        std::size_t blocks;
+        std::size_t bytes;
+    };
+    Spare spare() const noexcept;
+
 private:
     struct Block {
         Block* next;

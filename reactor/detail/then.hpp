@@ -193,6 +193,8 @@ struct Follower final : Pooled<Follower<U>, ValueState<U>> {
     PromiseState* cancel_step(const std::string& message, bool& took) override {
         // Passed on: the cancellation comes back as the source's outcome.
         if (source && !source->done()) return source;
+        // One that has failed just now is not waited for any more: read, as by its own cancel().
+        if (source) source->retrieved = true;
         took = this->cancel_now(message);
         return nullptr;
     }

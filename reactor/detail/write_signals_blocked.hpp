@@ -38,13 +38,20 @@ public:
 
     /// The call has failed with this errno.
     void failed(int code) noexcept {
-        const int signal = code == EPIPE ? SIGPIPE : code == EFBIG ? SIGXFSZ : 0;
-        if (signal == 0 || ::sigismember(&pending_, signal) == 1) return;
+        if (code == EPIPE) may_have_raised(SIGPIPE);
+        if (code == EFBIG) may_have_raised(SIGXFSZ);
+    }
+    /// The call has done less than it was asked to, without an error: sendfile() that is reset in
+    /// the middle tells of that by the signal alone.
+    void fell_short() noexcept { may_have_raised(SIGPIPE); }
+
+private:
+    void may_have_raised(int signal) noexcept {
+        if (::sigismember(&pending_, signal) == 1) return;
         ::sigaddset(&raised_, signal);
         any_ = true;
     }
 
-private:
     ::sigset_t raised_;
     ::sigset_t pending_;
     ::sigset_t before_;

@@ -4,8 +4,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,41 +11,22 @@
 #include <test/support/http_peer.hpp>
 #include <test/support/temporary_directory.hpp>
 
+#include "program.hpp"
+
 /// What the tests of the crawler share: running the program and reading what it printed.
 namespace crawler_test {
 
+using programs::contains;
+using programs::Strings;
 using support::Command;
 using support::Exit;
-using Strings = std::vector<std::string>;
 
-/// The program's path, from those that the build gives on the command line.
-inline std::string program() {
-    const auto& suite = boost::unit_test::framework::master_test_suite();
-    for (int i = 1; i < suite.argc; ++i) {
-        const std::string path = suite.argv[i];
-        if (path.substr(path.rfind('/') + 1) != "crawler") continue;
-        const std::unique_ptr<char, void (*)(void*)> absolute(::realpath(path.c_str(), nullptr),
-                                                              &std::free);
-        BOOST_REQUIRE_MESSAGE(absolute, "no program " << path);
-        return absolute.get();
-    }
-    throw std::runtime_error("the crawler's path must follow -- on the command line");
-}
-
-inline Command command(const Strings& arguments) {
-    Strings argv = {program()};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return Command(argv);
-}
+inline Command command(const Strings& arguments) { return programs::command("crawler", arguments); }
 
 inline Exit crawl(const Strings& arguments) {
     const Exit exit = support::run(command(arguments));
     BOOST_TEST_REQUIRE(!exit.timed_out, exit.text());
     return exit;
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 /// What follows "URL: …, " in the one line about this URL.

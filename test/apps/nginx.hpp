@@ -32,7 +32,8 @@ inline boost::test_tools::assertion_result is_installed(boost::unit_test::test_u
 /// a trailer behind them, below /until-close/ without any length.
 class Server {
 public:
-    explicit Server(const std::string& root) {
+    explicit Server(const std::string& root, bool log_requests = false)
+        : log_requests_(log_requests) {
         // It cannot choose a port by itself. Should somebody else take ours in the meantime it says
         // so and ends, and we try another one.
         for (int attempt = 0; attempt < 10 && !process_; ++attempt) start(root);
@@ -42,6 +43,11 @@ public:
     std::string url(const std::string& target) const {
         return "http://127.0.0.1:" + port_ + target;
     }
+
+    std::string address() const { return "127.0.0.1:" + port_; }
+    /// A line for each answered request: status, bytes of the body. Complete once it has been
+    /// stopped.
+    std::string requests() const { return support::read_file(own_ / "requests"); }
 
     /// Ends it; what it had to say.
     std::string stop() {
@@ -70,11 +76,16 @@ private:
     }
 
     std::string configuration(const std::string& root) const {
+        const std::string log = log_requests_ ? own_ / "requests short" : std::string("off");
         std::string text =
             "daemon off; master_process off; pid nginx.pid; error_log stderr warn;\n"
             "events { worker_connections 256; }\n"
             "http {\n"
-            "    access_log off;\n"
+            "    keepalive_requests 1000000;\n"
+            "    log_format short '$status $body_bytes_sent';\n"
+            "    access_log " +
+            log +
+            ";\n"
             "    types { image/png png; image/jpeg jpg; image/gif gif; image/svg+xml svg; }\n";
         for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"}) {
             text += std::string("    ") + kind + "_temp_path " + own_ / kind + ";\n";
@@ -93,6 +104,7 @@ private:
                "    }\n}\n";
     }
 
+    bool log_requests_;
     support::TemporaryDirectory own_;
     std::string port_;
     std::unique_ptr<support::ChildProcess> process_;

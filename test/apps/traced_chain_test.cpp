@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <boost/test/unit_test.hpp>
 
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,32 +8,17 @@
 #include <test/support/temporary_directory.hpp>
 #include <test/support/trace_reader.hpp>
 
+#include "program.hpp"
+
 using namespace support;
+using programs::Strings;
 
 namespace {
 
-using Strings = std::vector<std::string>;
-
-/// The program's path, from those that the build gives on the command line.
-std::string program() {
-    const auto& suite = boost::unit_test::framework::master_test_suite();
-    for (int i = 1; i < suite.argc; ++i) {
-        const std::string path = suite.argv[i];
-        if (path.substr(path.rfind('/') + 1) != "traced_chain") continue;
-        const std::unique_ptr<char, void (*)(void*)> absolute(::realpath(path.c_str(), nullptr),
-                                                              &std::free);
-        BOOST_REQUIRE_MESSAGE(absolute, "no program " << path);
-        return absolute.get();
-    }
-    throw std::runtime_error("the program's path must follow -- on the command line");
-}
-
 Exit run_in(const std::string& directory, const Strings& arguments) {
-    Strings argv = {program()};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    Command command(argv);
-    command.directory = directory;
-    return run(command);
+    Command traced_chain = programs::command("traced_chain", arguments);
+    traced_chain.directory = directory;
+    return run(traced_chain);
 }
 
 std::size_t slices_named(const TraceRead& trace, const std::string& part) {

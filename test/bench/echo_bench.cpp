@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 //
-// An echo server on the loopback and messages of 64 bytes: the CPU time of the server for one round
-// trip. Ours is a chain of promises on net::Socket; "echo-protocol" is a Protocol on a Transport,
-// "echo-streams" a Stream, "echo-watch" the bare add_reader() with recv() and send(). The limit is
-// a loop around epoll_wait(), written by hand.
+// An echo server on the loopback: the CPU time of the server for one round trip of 64 bytes, or 16
+// KiB ("16k"), over so many connections; in "pipelined" it is one connection with 16 messages of 64
+// bytes under way, and the time for each. Ours is a chain of promises on net::Socket; "protocol" is
+// a Protocol on a Transport, "tasks" a Task for each Stream, "streams" a Stream with callbacks,
+// "watch" the bare add_reader() with recv() and send(). The limit is a loop around epoll_wait(),
+// written by hand.
 #include <net/listener.hpp>
 #include <net/protocol.hpp>
 #include <net/socket.hpp>
@@ -11,11 +13,11 @@
 #include <net/transport.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
+#include <reactor/task.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -25,15 +27,38 @@
 
 #include <test/bench/echo_peer.hpp>
 #include <test/bench/measure.hpp>
+#include <test/bench/peer_process.hpp>
+#include <test/bench/raw_echo.hpp>
 
 namespace {
 
-using bench::checked;
-using bench::EchoPeer;
+using bench::EchoLoad;
 using bench::Measurement;
+using bench::RawConnections;
+using bench::RawEcho;
 using reactor::Promise;
+using reactor::net::Stream;
 
 const char* program;  // this one, to run the peer with
+
+constexpr std::size_t small = 64;
+constexpr std::size_t large = 16 * 1024;
+
+/// Runs `server`, a callable of (loop, sockets, open), between the start and the end of a peer; the
+/// server stops the loop when the last of the `open` connections is gone.
+template <class Server>
+std::uint64_t serve(const EchoLoad& load, std::uint64_t operations, Measurement& measured,
+                    Server server) {
+    RawConnections connections(program, load, operations);
+    reactor::EventLoop loop;
+    std::size_t open = load.connections;
+    measured([&] {
+        server(loop, connections.sockets, open);
+        loop.run_forever();
+    });
+    connections.join();
+    return operations;
+}
 
 // ---- on net::Socket -------------------------------------------------------------------------
 
@@ -67,7 +92,8 @@ template <std::size_t connections>
 std::uint64_t on_sockets(std::uint64_t operations, Measurement& measured) {
     reactor::EventLoop loop;
     reactor::net::Listener listener(loop, reactor::net::Endpoint("127.0.0.1", 0));
-    EchoPeer peer(program, listener.local_endpoint().port(), connections, operations);
+    bench::PeerProcess peer(program, EchoLoad{connections, small, 1}.numbers(
+                                         listener.local_endpoint().port(), operations));
     std::size_t open = connections;
     std::vector<std::unique_ptr<Session>> sessions;
     for (std::size_t i = 0; i < connections; ++i) {
@@ -85,12 +111,15 @@ std::uint64_t on_sockets(std::uint64_t operations, Measurement& measured) {
 
 class StreamSession {
 public:
-    StreamSession(reactor::net::Stream stream, std::size_t& open)
-        : stream_(std::move(stream)), open_(open) {}
+    explicit StreamSession(std::size_t& open) : open_(open) {}
 
-    void turn() { stream_.read().add_done_callback(&StreamSession::answer, this); }
+    void begin(const Promise<Stream>& made) {
+        stream_ = made.take();
+        turn();
+    }
 
 private:
+    void turn() { stream_.read().add_done_callback(&StreamSession::answer, this); }
     void answer(const Promise<std::string>& read) {
         if (!read.result().empty()) {
             stream_.write(read.take());
@@ -103,92 +132,87 @@ private:
         if (--open_ == 0) reactor::get_running_loop().stop();
     }
 
-    reactor::net::Stream stream_;
+    Stream stream_;
     std::size_t& open_;
 };
 
 template <std::size_t connections>
 std::uint64_t on_streams(std::uint64_t operations, Measurement& measured) {
-    reactor::EventLoop loop;
-    reactor::net::Listener listener(loop, reactor::net::Endpoint("127.0.0.1", 0));
-    EchoPeer peer(program, listener.local_endpoint().port(), connections, operations);
-    std::size_t open = connections;
     std::vector<std::unique_ptr<StreamSession>> sessions;
-    for (std::size_t i = 0; i < connections; ++i) {
-        const int descriptor = loop.run_until_complete(listener.accept()).release();
-        sessions.emplace_back(new StreamSession(
-            loop.run_until_complete(reactor::net::make_stream(loop, descriptor)), open));
+    return serve(
+        {connections, small, 1}, operations, measured,
+        [&sessions](reactor::EventLoop& loop, const std::vector<int>& sockets, std::size_t& open) {
+            for (const int fd : sockets) {
+                sessions.emplace_back(new StreamSession(open));
+                reactor::net::make_stream(loop, fd).add_done_callback(&StreamSession::begin,
+                                                                      sessions.back().get());
+            }
+        });
+}
+
+/// What a program would write that has one connection to deal with.
+class EchoTask : public reactor::Task<void> {
+public:
+    EchoTask(Promise<Stream> made, std::size_t& open) : made_(std::move(made)), open_(open) {}
+
+private:
+    Next start() override { return await(std::move(made_), &EchoTask::begin); }
+    Next begin(Stream stream) {
+        stream_ = std::move(stream);
+        return read();
     }
-    measured([&] {
-        for (const std::unique_ptr<StreamSession>& session : sessions) session->turn();
-        loop.run_forever();
-    });
-    peer.join();
-    return operations;
+    Next read() { return await(stream_.read(), &EchoTask::answer); }
+    Next answer(std::string bytes) {
+        if (bytes.empty()) return finish();
+        stream_.write(std::move(bytes));
+        return await(stream_.drain(), &EchoTask::read);
+    }
+    Next finally() override { return await(stream_.close(), &EchoTask::closed); }
+    Next closed() {
+        if (--open_ == 0) loop().stop();
+        return end();
+    }
+
+    Promise<Stream> made_;
+    Stream stream_;
+    std::size_t& open_;
+};
+
+template <std::size_t connections, std::size_t size = small, std::size_t depth = 1>
+std::uint64_t by_tasks(std::uint64_t operations, Measurement& measured) {
+    return serve({connections, size, depth}, operations, measured,
+                 [](reactor::EventLoop& loop, const std::vector<int>& sockets, std::size_t& open) {
+                     for (const int fd : sockets) {
+                         loop.create_task<EchoTask>(reactor::net::make_stream(loop, fd), open);
+                     }
+                 });
 }
 
 // ---- system calls ---------------------------------------------------------------------------
 
-/// The connections of a peer, accepted without any loop.
-class RawServer {
-public:
-    RawServer(std::size_t connections, std::uint64_t messages) {
-        const int listener = checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-        sockaddr_in address = {};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        sockaddr* const bytes = reinterpret_cast<sockaddr*>(&address);
-        socklen_t size = sizeof address;
-        checked(bind(listener, bytes, size), "bind");
-        checked(listen(listener, 128), "listen");
-        checked(getsockname(listener, bytes, &size), "getsockname");
-        peer_.reset(new EchoPeer(program, ntohs(address.sin_port), connections, messages));
-        const int on = 1;
-        for (std::size_t i = 0; i < connections; ++i) {
-            const int fd = checked(
-                accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK), "accept4");
-            checked(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "setsockopt");
-            sockets.push_back(fd);
-        }
-        close(listener);
-    }
-
-    /// Sends back what has come; false at the end of the stream.
-    bool echo(int fd) {
-        const int got = checked(int(recv(fd, buffer_.get(), buffer_size, 0)), "recv");
-        if (got == 0) return false;
-        // A peer that waits for each answer leaves room for it.
-        checked(int(send(fd, buffer_.get(), std::size_t(got), MSG_NOSIGNAL)), "send");
-        return true;
-    }
-    void join() { peer_->join(); }
-
-    std::vector<int> sockets;
-
-private:
-    static constexpr std::size_t buffer_size = 65536;
-
-    std::unique_ptr<EchoPeer> peer_;
-    std::unique_ptr<char[]> buffer_{new char[buffer_size]};
-};
-
 template <std::size_t connections>
 std::uint64_t by_watches(std::uint64_t operations, Measurement& measured) {
-    RawServer server(connections, operations);
-    reactor::EventLoop loop;
-    std::size_t open = connections;
-    measured([&] {
-        for (const int fd : server.sockets) {
-            loop.add_reader(reactor::Options().owned_descriptor(), fd, [&server, &loop, &open, fd] {
-                if (server.echo(fd)) return;
-                loop.forget_descriptor(fd);
-                close(fd);
-                if (--open == 0) loop.stop();
-            });
-        }
-        loop.run_forever();
-    });
-    server.join();
+    RawEcho echo;
+    return serve(
+        {connections, small, 1}, operations, measured,
+        [&echo](reactor::EventLoop& loop, const std::vector<int>& sockets, std::size_t& open) {
+            for (const int fd : sockets) {
+                loop.add_reader(reactor::Options().owned_descriptor(), fd,
+                                [&echo, &loop, &open, fd] {
+                                    if (echo(fd)) return;
+                                    loop.forget_descriptor(fd);
+                                    close(fd);
+                                    if (--open == 0) loop.stop();
+                                });
+            }
+        });
+}
+
+template <std::size_t connections, std::size_t size = small, std::size_t depth = 1>
+std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
+    RawConnections accepted(program, {connections, size, depth}, operations);
+    bench::echo_by_epoll(accepted.sockets, measured);
+    accepted.join();
     return operations;
 }
 
@@ -211,74 +235,68 @@ private:
     std::size_t& open_;
 };
 
-template <std::size_t connections>
+template <std::size_t connections, std::size_t size = small, std::size_t depth = 1>
 std::uint64_t by_protocols(std::uint64_t operations, Measurement& measured) {
-    RawServer server(connections, operations);
-    reactor::EventLoop loop;
-    std::size_t open = connections;
-    measured([&] {
-        for (const int fd : server.sockets) {
-            std::unique_ptr<reactor::net::Protocol> echo(new Echo(open));
-            make_transport(loop, fd, std::move(echo));
-        }
-        loop.run_forever();
-    });
-    server.join();
-    return operations;
+    return serve({connections, size, depth}, operations, measured,
+                 [](reactor::EventLoop& loop, const std::vector<int>& sockets, std::size_t& open) {
+                     for (const int fd : sockets) {
+                         std::unique_ptr<reactor::net::Protocol> echo(new Echo(open));
+                         make_transport(loop, fd, std::move(echo));
+                     }
+                 });
 }
 
-template <std::size_t connections>
-std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
-    RawServer server(connections, operations);
-    const int epoll = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-    std::size_t open = connections;
-    measured([&] {
-        for (const int fd : server.sockets) {
-            epoll_event event = {};
-            event.events = EPOLLIN;
-            event.data.fd = fd;
-            checked(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
-        }
-        while (open != 0) {
-            epoll_event events[64];
-            const int count = checked(epoll_wait(epoll, events, 64, -1), "epoll_wait");
-            for (int i = 0; i < count; ++i) {
-                if (server.echo(events[i].data.fd)) continue;
-                close(events[i].data.fd);
-                --open;
-            }
-        }
-    });
-    close(epoll);
-    server.join();
-    return operations;
+std::vector<bench::Workload> workloads() {
+    return {
+        {"echo-1", "limit", 50000, 3000, on_sockets<1>, limit<1>},
+        {"echo-64", "limit", 100000, 3000, on_sockets<64>, limit<64>},
+        {"echo-streams-1", "limit", 50000, 3000, on_streams<1>, limit<1>},
+        {"echo-streams-64", "limit", 100000, 3000, on_streams<64>, limit<64>},
+        {"echo-tasks-1", "limit", 50000, 3000, by_tasks<1>, limit<1>},
+        {"echo-tasks-64", "limit", 100000, 3000, by_tasks<64>, limit<64>},
+        {"echo-tasks-1000", "limit", 100000, 20000, by_tasks<1000>, limit<1000>},
+        {"echo-protocol-1", "limit", 50000, 3000, by_protocols<1>, limit<1>},
+        {"echo-protocol-64", "limit", 100000, 3000, by_protocols<64>, limit<64>},
+        {"echo-protocol-1000", "limit", 100000, 20000, by_protocols<1000>, limit<1000>},
+        {"echo-watch-1", "limit", 50000, 3000, by_watches<1>, limit<1>},
+        {"echo-watch-64", "limit", 100000, 3000, by_watches<64>, limit<64>},
+        {"echo-16k-tasks-1", "limit", 20000, 1000, by_tasks<1, large>, limit<1, large>},
+        {"echo-16k-tasks-64", "limit", 40000, 1000, by_tasks<64, large>, limit<64, large>},
+        {"echo-16k-tasks-1000", "limit", 40000, 5000, by_tasks<1000, large>, limit<1000, large>},
+        {"echo-16k-protocol-1", "limit", 20000, 1000, by_protocols<1, large>, limit<1, large>},
+        {"echo-16k-protocol-64", "limit", 40000, 1000, by_protocols<64, large>, limit<64, large>},
+        {"echo-16k-protocol-1000", "limit", 40000, 5000, by_protocols<1000, large>,
+         limit<1000, large>},
+        {"echo-pipelined-tasks", "limit", 1000000, 20000, by_tasks<1, small, 16>,
+         limit<1, small, 16>},
+        {"echo-pipelined-protocol", "limit", 1000000, 20000, by_protocols<1, small, 16>,
+         limit<1, small, 16>},
+    };
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     program = argv[0];
-    if (argc == 5 && std::strcmp(argv[1], "peer") == 0) {
-        try {
-            bench::exchange_messages(static_cast<std::uint16_t>(std::atoi(argv[2])),
-                                     std::strtoul(argv[3], nullptr, 10),
-                                     std::strtoull(argv[4], nullptr, 10));
+    try {
+        const std::uint64_t descriptors = bench::raise_descriptor_limit();
+        if (argc == 7 && std::strcmp(argv[1], "peer") == 0) {
+            bench::exchange_messages(argv + 2);
             return 0;
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "echo peer: %s\n", error.what());
-            return 1;
         }
+        std::vector<bench::Workload> possible;
+        for (const bench::Workload& workload : workloads()) {
+            const char* const count = std::strrchr(workload.name, '-') + 1;
+            if (std::strtoull(count, nullptr, 10) + 32 <= descriptors) {
+                possible.push_back(workload);
+            } else {
+                std::fprintf(stderr, "%s: left out, %llu descriptors are too few (ulimit -n)\n",
+                             workload.name, static_cast<unsigned long long>(descriptors));
+            }
+        }
+        return bench::run(possible, argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "echo_bench: %s\n", error.what());
+        return 1;
     }
-    return bench::run(
-        {
-            {"echo-1", "limit", 50000, 3000, on_sockets<1>, limit<1>},
-            {"echo-64", "limit", 100000, 3000, on_sockets<64>, limit<64>},
-            {"echo-streams-1", "limit", 50000, 3000, on_streams<1>, limit<1>},
-            {"echo-streams-64", "limit", 100000, 3000, on_streams<64>, limit<64>},
-            {"echo-protocol-1", "limit", 50000, 3000, by_protocols<1>, limit<1>},
-            {"echo-protocol-64", "limit", 100000, 3000, by_protocols<64>, limit<64>},
-            {"echo-watch-1", "limit", 50000, 3000, by_watches<1>, limit<1>},
-            {"echo-watch-64", "limit", 100000, 3000, by_watches<64>, limit<64>},
-        },
-        argc, argv);
 }

@@ -113,6 +113,17 @@ struct NetTest : support::LoopTest {
     MemoryNetwork network;
 };
 
+/// The same fixture with other options.
+template <class Choose>
+struct With : NetTest {
+    explicit With(const std::string& selector) : NetTest(selector, 7, options()) {}
+    static MemoryNetworkOptions options() {
+        MemoryNetworkOptions chosen;
+        Choose()(chosen);
+        return chosen;
+    }
+};
+
 }  // namespace in_memory
 
 /// A test case on every selector, with a `network` in which nothing goes wrong by itself.

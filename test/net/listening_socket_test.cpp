@@ -58,6 +58,7 @@ std::string error_of_opening(reactor::EventLoop& loop, const Endpoint& at,
 /// Writes down what it is asked.
 class Asked final : public SimulatedNetwork {
 public:
+    bool owns(int descriptor) const noexcept override { return descriptor >= 1000; }
     ::ssize_t receive(int, char*, std::size_t) noexcept override { return -1; }
     ::ssize_t send(int, const ::iovec*, std::size_t) noexcept override { return -1; }
     int end_sending(int) noexcept override { return -1; }
@@ -179,19 +180,19 @@ REACTOR_LOOP_TEST(a_stale_file_stays_if_it_is_not_to_be_replaced) {
 }
 
 REACTOR_LOOP_TEST(in_a_network_in_memory_it_listens_there) {
-    Asked network;
-    loop.service<TransportService>().calls.simulate(&network);
+    const std::shared_ptr<Asked> network = std::make_shared<Asked>();
+    loop.service<TransportService>().calls.simulate(network);
     {
         ListeningSocket socket = ListeningSocket::open(loop, Endpoint("10.0.0.1", 0), usual());
         BOOST_TEST(socket.is_open());
-        BOOST_TEST(network.asked == "");
-        network.error = EADDRINUSE;
+        BOOST_TEST(network->asked == "");
+        network->error = EADDRINUSE;
         BOOST_CHECK_EXCEPTION(
             socket.listen(), std::system_error, [](const std::system_error& error) {
                 return std::string(error.what()) == "listen on 10.0.0.1:0: Address already in use";
             });
-        network.error = 0;
-        network.asked.clear();
+        network->error = 0;
+        network->asked.clear();
         socket.listen();
         BOOST_TEST(socket.descriptor() == 1000);
         BOOST_TEST(socket.local().str() == "10.0.0.1:4000");
@@ -200,9 +201,9 @@ REACTOR_LOOP_TEST(in_a_network_in_memory_it_listens_there) {
         BOOST_TEST(peer.str() == "10.0.0.9:9");
         ListeningSocket moved(std::move(socket));
         socket.close();
-        BOOST_TEST(network.asked == "listen 10.0.0.1:0 100 accept 1000");
+        BOOST_TEST(network->asked == "listen 10.0.0.1:0 100 accept 1000");
     }
-    BOOST_TEST(network.asked == "listen 10.0.0.1:0 100 accept 1000 close 1000");
+    BOOST_TEST(network->asked == "listen 10.0.0.1:0 100 accept 1000 close 1000");
     // Its sockets would be the system's.
     BOOST_CHECK_THROW(Listener(loop, any_port), StateError);
     loop.service<TransportService>().calls.simulate(nullptr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <net/stream.hpp>
-#include <net/testing.hpp>
-
 #include "in_memory.hpp"
 
+#include <net/stream.hpp>
+
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,30 +18,11 @@ using transports::Transport;
 
 namespace {
 
+// What a network complains of, where a test expects that it does.
 std::vector<std::string> failures;
 
 void note_failure(const std::string& text) { failures.push_back(text); }
 
-/// The same fixture with other options.
-template <class Choose>
-struct With : NetTest {
-    explicit With(const std::string& selector) : NetTest(selector, 7, options()) {}
-    static MemoryNetworkOptions options() {
-        MemoryNetworkOptions chosen;
-        Choose()(chosen);
-        return chosen;
-    }
-};
-
-struct ShortCalls {
-    void operator()(MemoryNetworkOptions& options) const {
-        options.short_reads = options.short_writes = 0.5;
-        options.largest_segment = 100;
-    }
-};
-struct Spurious {
-    void operator()(MemoryNetworkOptions& options) const { options.spurious_events = 1; }
-};
 struct Narrow {
     void operator()(MemoryNetworkOptions& options) const {
         options.send_buffer = 1000;
@@ -54,18 +35,6 @@ struct Slow {
         options.bandwidth = 1000;
         options.largest_segment = 100;
     }
-};
-struct Resetting {
-    void operator()(MemoryNetworkOptions& options) const { options.resets = 1; }
-};
-struct ResetTakesUnread {
-    void operator()(MemoryNetworkOptions& options) const { options.reset_takes_unread = true; }
-};
-struct Few {
-    void operator()(MemoryNetworkOptions& options) const { options.most_sockets = 3; }
-};
-struct Shuffled {
-    void operator()(MemoryNetworkOptions& options) const { options.shuffled_events = true; }
 };
 struct ShortLog {
     void operator()(MemoryNetworkOptions& options) const { options.log_lines = 2; }
@@ -168,150 +137,6 @@ REACTOR_LOOP_TEST_IN(With<Narrow>, a_transport_pauses_its_protocol_and_goes_on) 
     settle();
 }
 
-REACTOR_LOOP_TEST_IN(With<ShortCalls>, reads_and_writes_are_short_and_nothing_is_lost) {
-    auto ends = pair();
-    Course course;
-    const Transport transport = open(ends.first, course);
-    const std::string sent = pattern(20000);
-    ::ssize_t fewest = 20000;
-    for (std::size_t out = 0; out < sent.size();) {
-        const ::ssize_t took = ends.second.send(sent.substr(out));
-        if (took > 0) out += static_cast<std::size_t>(took);
-        if (took > 0) fewest = std::min(fewest, took);
-        settle();
-    }
-    BOOST_TEST(fewest < 10000);
-    BOOST_TEST((course.bytes == sent));
-    BOOST_TEST(course.reads > sent.size() / 100);  // more than there were segments
-    transport.write(sent);
-    transport.close();
-    std::string got;
-    bool ended = false;
-    for (int i = 0; i < 1000 && !ended; ++i) {
-        got += ends.second.take(1 << 20, &ended);
-        settle();
-    }
-    BOOST_TEST((got == sent));
-    BOOST_TEST(course.calls == "made data lost");
-}
-
-REACTOR_LOOP_TEST_IN(With<Spurious>, an_event_may_be_spurious_and_time_passes_all_the_same) {
-    auto ends = pair();
-    int events = 0;
-    loop.add_reader(ends.first.number(), [&] {
-        ++events;
-        BOOST_TEST(ends.first.error_of_reading() == EAGAIN);
-    });
-    loop.call_later(milliseconds(1), [] {});
-    loop.run_for(milliseconds(2));
-    BOOST_TEST(events >= 2);
-    loop.remove_reader(ends.first.number());
-    Course course;
-    const Transport transport = open(ends.first, course);
-    settle();
-    ends.second.send("x");
-    settle();
-    BOOST_TEST(course.calls == "made data");
-    transport.close();
-    settle();
-}
-
-REACTOR_LOOP_TEST_IN(With<Resetting>, something_between_the_peers_may_reset_both) {
-    auto ends = pair();
-    Course course;
-    open(ends.first, course);
-    ends.second.send("x");
-    settle();
-    BOOST_TEST(course.code() == ECONNRESET);
-    BOOST_TEST(network.counters().resets == 2u);
-    ends.second.take();
-    BOOST_TEST(ends.second.error_of_reading() == 0);  // told already
-    ends.second.close();
-    const MemoryNetworkCounters counters = network.counters();
-    BOOST_TEST(counters.bytes_sent == counters.bytes_received + counters.bytes_lost);
-}
-
-REACTOR_NET_TEST(a_test_may_reset_a_connection_or_cut_it_off) {
-    auto ends = pair();
-    Course course;
-    open(ends.first, course);
-    network.reset(ends.second.number());
-    settle();
-    BOOST_TEST(course.code() == ECONNRESET);
-
-    ends = pair();
-    Course silent;
-    const Transport transport = open(ends.first, silent);
-    network.silence(transport.native_handle());
-    transport.write("never heard");
-    ends.second.send("neither");
-    const TimePoint begin = loop.time();
-    loop.run_for(seconds(923));
-    BOOST_TEST(silent.calls == "made");
-    loop.run_for(seconds(2));
-    BOOST_TEST(silent.code() == ETIMEDOUT);
-    BOOST_TEST((loop.time() - begin == seconds(925)));
-    BOOST_TEST(ends.second.error_of_reading() == ETIMEDOUT);
-    BOOST_CHECK_THROW(network.silence(-1), std::invalid_argument);
-    BOOST_CHECK_THROW(network.reset(0), std::invalid_argument);
-}
-
-REACTOR_NET_TEST(what_has_come_before_a_reset_can_be_read) {
-    auto ends = pair();
-    ends.first.send("before");
-    ends.first.reset();
-    settle();
-    BOOST_TEST(ends.second.take() == "before");
-    BOOST_TEST(network.counters().bytes_lost == 0u);
-}
-
-REACTOR_LOOP_TEST_IN(With<ResetTakesUnread>, unless_the_option_says_otherwise) {
-    auto ends = pair();
-    ends.first.send("before");
-    ends.first.reset();
-    settle();
-    BOOST_TEST(ends.second.error_of_reading() == ECONNRESET);
-    BOOST_TEST(network.counters().bytes_lost == 6u);
-}
-
-REACTOR_LOOP_TEST_IN(With<Few>, there_are_so_many_sockets_and_no_more) {
-    const auto ends = pair();
-    BOOST_CHECK_EXCEPTION(network.pair(), std::system_error, [](const std::system_error& error) {
-        return error.code().value() == EMFILE;
-    });
-    BOOST_TEST(network.counters().open_sockets == 2u);
-    BOOST_TEST(network.calls().listen(transports::Endpoint("127.0.0.1", 0), 1) >= 0);
-    BOOST_TEST(network.calls().listen(transports::Endpoint("127.0.0.1", 0), 1) == -1);
-    BOOST_TEST(network.open_sockets().find("#4 127.0.0.1:") != std::string::npos);
-    for (int fd = 0; fd < 1000; ++fd) network.close(fd);  // those of others it leaves alone
-}
-
-REACTOR_LOOP_TEST_IN(With<Shuffled>, events_may_come_in_any_order) {
-    std::vector<Socket> mine, theirs;
-    for (int i = 0; i < 3; ++i) {
-        auto ends = local_pair();
-        mine.push_back(std::move(ends.first));
-        theirs.push_back(std::move(ends.second));
-    }
-    std::vector<std::string> orders;
-    for (int turn = 0; turn < 40; ++turn) {
-        for (int i = 0; i < 3; ++i) {
-            Socket& socket = mine[static_cast<std::size_t>(i)];
-            theirs[static_cast<std::size_t>(i)].send("x");
-            loop.add_reader(socket.number(), [&, i] {
-                socket.take();
-                say(std::to_string(i))();
-            });
-        }
-        loop.run_iterations(1);
-        orders.push_back(heard());
-    }
-    for (const char* const order : {"0 1 2", "0 2 1", "1 0 2", "1 2 0", "2 0 1", "2 1 0"}) {
-        BOOST_TEST((std::find(orders.begin(), orders.end(), order) != orders.end()), order);
-    }
-    for (const Socket& socket : mine) loop.remove_reader(socket.number());
-}
-
 REACTOR_NET_TEST(real_descriptors_work_beside_it) {
     transports::Connection real(loop);
     real.open();
@@ -387,6 +212,18 @@ REACTOR_LOOP_TEST(a_network_may_go_before_what_it_has_opened) {
     loop.run_iterations(3);
     BOOST_TEST(course.code() == ENOTSOCK);
     BOOST_TEST(late.lost == 1);
+}
+
+REACTOR_NET_TEST(a_loop_that_closes_takes_its_sockets_along) {
+    auto ends = pair();
+    Course course;
+    const Transport transport = open(ends.first, course);
+    reactor::net::Stream stream =
+        loop.run_until_complete(reactor::net::make_stream(loop, ends.second.release()));
+    loop.close();
+    BOOST_TEST(course.destroyed == 1);
+    BOOST_TEST(network.counters().open_sockets == 0u);
+    stream.abort();
 }
 
 REACTOR_LOOP_TEST(misuse_is_told) {

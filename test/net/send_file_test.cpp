@@ -204,6 +204,29 @@ REACTOR_LOOP_TEST(no_signal_comes_of_a_peer_that_is_gone) {
     }
 }
 
+// The same in the middle: the first bytes make the peer's system say that nobody reads, and the
+// rest of the call raises the signal while it tells of those bytes alone.
+REACTOR_LOOP_TEST(no_signal_comes_of_a_peer_that_is_gone_after_the_first_bytes) {
+    const std::string bytes = pattern(1 << 20);
+    const Descriptor file = file_of(bytes);
+    ::sigset_t pipe, before, pending;
+    ::sigemptyset(&pipe);
+    ::sigaddset(&pipe, SIGPIPE);
+    Connection c(loop, Connection::tcp);
+    Transport& transport = c.open();
+    transport.pause_reading();
+    c.theirs.close();
+    ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    const auto sent = transport.send_file(file.number, 0, bytes.size());
+    ::sigpending(&pending);
+    BOOST_TEST(::sigismember(&pending, SIGPIPE) == 0);
+    const ::timespec at_once = {0, 0};
+    ::sigtimedwait(&pipe, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    c.run_until_lost();
+    BOOST_TEST(code_of(sent) != 0);
+}
+
 // What each of them costs must not grow with how many wait: else this would take minutes.
 REACTOR_LOOP_TEST(many_files_wait_and_some_are_cancelled) {
     constexpr std::size_t count = 60000;

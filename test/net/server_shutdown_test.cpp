@@ -45,7 +45,7 @@ public:
 private:
     Next start() override { return wait(); }
     Next wait() {
-        return await(loop().create_promise<void>(), &Stubborn::ended, &Stubborn::cancelled);
+        return await(never_, &Stubborn::ended, &Stubborn::cancelled);
     }
     Next cancelled(const std::exception_ptr&) { return await(until_, &Stubborn::ended); }
     Next ended() {
@@ -55,6 +55,7 @@ private:
 
     Stream stream_;
     Promise<void> until_;
+    Promise<void> never_ = loop().create_promise<void>();
 };
 
 }  // namespace

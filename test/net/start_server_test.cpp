@@ -46,8 +46,9 @@ struct StreamServerTest : ServerTest {
         run_until([&] { return (got += client.received()).size() >= size; });
         return got;
     }
+    /// Until the server has had a client, and none is left.
     void run_until_over() {
-        run_until([&] { return server.counters().open == 0; });
+        run_until([&] { return server.counters().accepted > 0 && server.counters().open == 0; });
         loop.run_iterations(2);
     }
 

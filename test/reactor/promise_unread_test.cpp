@@ -118,4 +118,22 @@ REACTOR_LOOP_TEST(a_closed_loop_keeps_outcomes_but_takes_no_callbacks) {
     BOOST_TEST(late.cancelled());
 }
 
+// As with P-12, whose cancel() comes too late, and SH-04: who waited has let go in time.
+REACTOR_LOOP_TEST(a_failure_counts_as_read_if_what_follows_it_is_cancelled_at_that_moment) {
+    const std::exception_ptr e = std::make_exception_ptr(std::runtime_error("lost"));
+    for (const bool returned : {false, true}) {
+        const auto p = loop.create_promise<int>();
+        const auto gate = loop.create_promise<void>();
+        const auto follows =
+            returned ? gate.then([p] { return p; }) : p.then([](int i) { return i; });
+        gate.set_result();
+        loop.run_iterations(2);
+        p.set_exception(e);
+        BOOST_TEST(follows.cancel());
+        loop.run_iterations(2);
+        BOOST_TEST(follows.cancelled());
+    }
+    BOOST_TEST(take_reports().empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_ECHO_ECHO_HPP
+#define REACTOR_ECHO_ECHO_HPP
+
+#include <net/protocol.hpp>
+#include <net/stream.hpp>
+#include <net/transport.hpp>
+#include <reactor/task.hpp>
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace echo {
+
+namespace net = reactor::net;
+
+/// Sends back what comes, as callbacks. The end of what the client sends closes the connection once
+/// everything has gone back: that is what eof_received() does by itself.
+class EchoProtocol final : public net::Protocol {
+    void connection_made(const net::Transport& transport) override { transport_ = transport; }
+    void data_received(net::ByteView bytes) override { transport_.write(bytes); }
+    // A client that does not read its answers is not asked for more.
+    void pause_writing() override { transport_.pause_reading(); }
+    void resume_writing() override { transport_.resume_reading(); }
+
+    net::Transport transport_;
+};
+
+/// The same as a state machine over a stream:
+///
+///     read ──> answer ──(sent)──> read …      end of the stream, reset, silence ──> finish
+class EchoTask final : public reactor::Task<void> {
+public:
+    explicit EchoTask(net::Stream stream) : stream_(std::move(stream)) {}
+
+private:
+    reactor::Next start() override {
+        return await(stream_.read(), &EchoTask::answer, &EchoTask::lost);
+    }
+    reactor::Next answer(std::string bytes) {
+        if (bytes.empty()) return finish();
+        stream_.write(std::move(bytes));
+        return await(stream_.drain(), &EchoTask::start, &EchoTask::lost);
+    }
+    reactor::Next lost(const std::system_error&) { return finish(); }
+
+    reactor::Next finally() override {
+        return await(stream_.close(), &EchoTask::closed, &EchoTask::closed_badly);
+    }
+    reactor::Next closed() { return end(); }
+    reactor::Next closed_badly(const std::system_error&) { return end(); }
+
+    net::Stream stream_;
+};
+
+}  // namespace echo
+
+#endif

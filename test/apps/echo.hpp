@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_TEST_APPS_ECHO_HPP
+#define REACTOR_TEST_APPS_ECHO_HPP
+
+#include <csignal>
+#include <string>
+
+#include <sys/stat.h>
+
+#include "plain_socket.hpp"
+#include "program.hpp"
+
+/// What the tests of the echo server share.
+namespace echo_test {
+
+using programs::command;
+using programs::contains;
+using programs::Exit;
+using programs::lines_in;
+using programs::number_before;
+using programs::Strings;
+
+/// A running server, by callbacks or by streams.
+class Server {
+public:
+    explicit Server(const Strings& arguments) : process_(command("echo", with_serve(arguments))) {
+        BOOST_REQUIRE(process_.wait_for_output("\n"));
+        std::string text = process_.output();
+        for (std::size_t end; (end = text.find('\n')) != std::string::npos;) {
+            addresses_.push_back(text.substr(0, end));
+            text.erase(0, end + 1);
+        }
+    }
+
+    const std::string& address(std::size_t index = 0) const { return addresses_.at(index); }
+    const Strings& addresses() const { return addresses_; }
+    void send_signal(int signal) { process_.send_signal(signal); }
+    /// A signal; from then on nobody else is let in.
+    void begin_to_end(int signal = SIGTERM) {
+        process_.send_signal(signal);
+        BOOST_TEST(process_.wait_for_output("Ending: "));
+        BOOST_TEST(plain::refuses(address()));
+    }
+    Exit wait() { return process_.wait(); }
+    Exit stop() {
+        send_signal(SIGTERM);
+        return wait();
+    }
+
+private:
+    static Strings with_serve(Strings arguments) {
+        arguments.insert(arguments.begin(), "serve");
+        return arguments;
+    }
+
+    support::ChildProcess process_;
+    Strings addresses_;
+};
+
+inline Exit load(Strings arguments) {
+    arguments.insert(arguments.begin(), "load");
+    const Exit exit = support::run(command("echo", arguments));
+    BOOST_TEST_REQUIRE(!exit.timed_out, exit.text());
+    return exit;
+}
+
+/// The last line says so many.
+inline void check_ended(const Exit& exit, unsigned finished, unsigned closed, unsigned aborted) {
+    BOOST_TEST_REQUIRE(exit.status == 0, exit.text());
+    BOOST_TEST(number_before("finished", exit.out) == finished, exit.text());
+    BOOST_TEST(number_before("closed", exit.out) == closed, exit.text());
+    BOOST_TEST(number_before("aborted", exit.out) == aborted, exit.text());
+    BOOST_TEST(exit.err == "");
+}
+
+}  // namespace echo_test
+
+#endif
