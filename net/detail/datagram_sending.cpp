@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/datagram_state.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <string>
+#include <system_error>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+using reactor::detail::PromiseAccess;
+using reactor::detail::PromiseStatus;
+using reactor::detail::StateOwner;
+
+namespace {
+
+// How often a full Unix receiver is asked, where no event tells when it has room.
+constexpr Duration first_pause = std::chrono::milliseconds(1);
+constexpr Duration longest_pause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+void DatagramSend::abandon() noexcept { owner->forget(*this); }
+
+Promise<std::size_t> DatagramState::send(ByteView bytes, const Endpoint& to,
+                                         const Deadline& deadline, const Here& here) {
+    refuse_blocking(core, socket_.number(), "send");
+    const StateOwner<DatagramSend> send(reactor::detail::make_state<DatagramSend>(core, here));
+    const Promise<std::size_t> promise = PromiseAccess::share<Promise<std::size_t>>(&*send);
+    send->to = to;
+    if (!sending_) {
+        if (attempt(*send, bytes)) return promise;
+        try {
+            write_watch_ = core.loop->add_writer(watch_options("net::DatagramSocket sends"),
+                                                 socket_.number(), &DatagramState::writable, this);
+        } catch (const std::system_error& refusal) {
+            send->fail(
+                std::make_exception_ptr(watch_error(refusal, "send to", destination(*send))));
+            return promise;
+        }
+    }
+    send->bytes.assign(bytes.data(), bytes.size());
+    const TimePoint when = deadline.at(*core.loop);
+    if (when != never()) {
+        send->limit = core.loop->call_at(when, &DatagramState::send_late, this, &*send);
+    }
+    send->owner = this;
+    send->keep();
+    (last_send_ ? last_send_->behind : sending_) = &*send;
+    last_send_ = &*send;
+    return promise;
+}
+
+/// True: it is done.
+bool DatagramState::attempt(DatagramSend& send, ByteView bytes) {
+    const ::ssize_t took = socket_.send(bytes, send.to);
+    if (took >= 0) {
+        send.set(static_cast<std::size_t>(took));
+        return true;
+    }
+    const int code = errno;
+    if (would_block(code)) return false;
+    // The size is what is wrong with it.
+    const std::string what =
+        code == EMSGSIZE ? "send " + std::to_string(bytes.size()) + " bytes to" : "send to";
+    send.fail(std::make_exception_ptr(socket_error(code, what, destination(send))));
+    return true;
+}
+
+void DatagramState::writable() {
+    if (sending_) {
+        send_queued();
+    } else {
+        write_watch_.cancel();
+    }
+}
+
+void DatagramState::send_queued() {
+    while (sending_) {
+        if (!attempt(*sending_, sending_->bytes)) {
+            wait_for_room();
+            return;
+        }
+        pause_ = Duration::zero();
+        const StateOwner<DatagramSend> sent = unlink(*sending_);
+        if (sent->status == PromiseStatus::error) {
+            // Those behind it go out with the next event: the error of one that nobody holds is
+            // reported as it goes, and the exception handler may destroy this object.
+            if (sending_) {
+                wait_for_room();
+            } else {
+                stop_waiting_for_room();
+            }
+            return;
+        }
+    }
+    stop_waiting_for_room();
+}
+
+/// A Unix socket counts as writable when it has room itself and so has the receiver that it is
+/// connected to. What it sends to another one, which is full, would wake it again and again for
+/// nothing: so it asks that one from time to time.
+void DatagramState::wait_for_room() {
+    const Endpoint& to = sending_->to;
+    const bool told =
+        to.family() != Endpoint::Family::local || (socket_.is_connected() && to == socket_.peer());
+    if (told && !asking_) return;  // the watch goes on
+    asking_ = true;                // until the queue is empty
+    write_watch_.cancel();
+    retry_ = core.loop->call_later(pause_, &DatagramState::send_queued, this);
+    pause_ = pause_ == Duration::zero() ? first_pause : std::min(pause_ * 2, longest_pause);
+}
+
+void DatagramState::stop_waiting_for_room() noexcept {
+    write_watch_.cancel();
+    retry_.cancel();
+    asking_ = false;
+    pause_ = Duration::zero();
+}
+
+const Endpoint& DatagramState::destination(const DatagramSend& send) const noexcept {
+    return send.to.empty() ? socket_.peer() : send.to;
+}
+
+StateOwner<DatagramSend> DatagramState::unlink(DatagramSend& send) noexcept {
+    DatagramSend* before = nullptr;
+    for (DatagramSend* at = sending_; at != &send; at = at->behind) before = at;
+    (before ? before->behind : sending_) = send.behind;
+    if (last_send_ == &send) last_send_ = before;
+    send.owner = nullptr;
+    send.limit.cancel();
+    std::string().swap(send.bytes);  // the promise may be held long after its outcome
+    return StateOwner<DatagramSend>(&send);
+}
+
+void DatagramState::send_late(DatagramSend* send) {
+    const StateOwner<DatagramSend> late = unlink(*send);
+    if (!sending_) stop_waiting_for_room();
+    late->fail(std::make_exception_ptr(TimeoutError("send to " + in_words(destination(*late)))));
+}
+
+void DatagramState::forget(DatagramSend& send) noexcept {
+    const StateOwner<DatagramSend> cancelled = unlink(send);
+    if (!sending_) stop_waiting_for_room();
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/datagram_state.hpp>
+
+#include <system_error>
+#include <utility>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+using reactor::detail::PromiseState;
+using reactor::detail::StateOwner;
+
+namespace {
+
+void cancel_closed(PromiseState& state) noexcept {
+    try {
+        state.cancel_now("the socket was closed");
+    } catch (...) {
+        state.end_cancelled(nullptr);  // no memory for the message
+    }
+}
+
+}  // namespace
+
+DatagramState::DatagramState(EventLoop& loop, DatagramDescriptor descriptor)
+    : core(loop.core()),
+      socket_(std::move(descriptor)),
+      buffer_(loop.service<SocketService>().buffer.get()) {
+    core.retain();
+}
+
+DatagramState::~DatagramState() {
+    close();
+    core.forget();
+}
+
+void DatagramState::connect(const Endpoint& remote) {
+    if (sending_) {
+        throw StateError("connect: sends of this socket wait: they would go to the new address");
+    }
+    socket_.connect(remote);
+}
+
+/// Out of the selector, before the number is free for others. After the loop's close() there is
+/// none.
+void DatagramState::stop_watching() noexcept {
+    read_watch_.cancel();
+    stop_waiting_for_room();
+    if (socket_.is_open() && !core.closed.load(std::memory_order_relaxed)) {
+        core.loop->forget_descriptor(socket_.number());
+    }
+}
+
+void DatagramState::close() noexcept {
+    core.require_thread("DatagramSocket::close");
+    // All is taken out before the first promise is done: on a closed loop that destroys what its
+    // callbacks captured, and with it perhaps this object.
+    PendingReceive* const receiving = receiving_;
+    DatagramSend* sending = sending_;
+    if (receiving) receiving->limit.cancel();
+    for (DatagramSend* send = sending; send; send = send->behind) send->limit.cancel();
+    receiving_ = nullptr;
+    sending_ = last_send_ = nullptr;
+    stop_watching();
+    socket_.close();
+
+    if (receiving) {
+        const StateOwner<PromiseState> owned(&receiving->promise());
+        cancel_closed(*owned);
+    }
+    while (sending) {
+        const StateOwner<DatagramSend> owned(sending);
+        sending = sending->behind;
+        cancel_closed(*owned);
+    }
+}
+
+int DatagramState::release() {
+    stop_watching();
+    const int descriptor = socket_.release();
+    close();
+    return descriptor;
+}
+
+Endpoint DatagramState::address() const {
+    try {
+        return socket_.local();
+    } catch (const std::system_error&) {
+        return Endpoint();
+    }
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
