@@ -86,6 +86,8 @@ private:
     Next failed(const std::system_error& error) { return fault(error.what()); }
     Next fault(const std::string& what) {
         ++totals_.errors[what];
+        // Not closed: a peer that takes nothing would never have all that was written.
+        if (stream_) stream_.abort();
         return finish();
     }
 

@@ -6,7 +6,7 @@
 #include <net/transport.hpp>
 #include <reactor/report.hpp>
 
-#include <set>
+#include <map>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -24,7 +24,8 @@ struct Forwarder::State {
     ForwarderOptions options;
     Targets targets;
     Traffic traffic;
-    std::set<Link*> links;
+    std::map<std::uint64_t, Link*> links;  // by number, so in the order of their making
+    std::uint64_t next_link = 0;
     std::vector<reactor::Promise<void>> waiting;
 };
 
@@ -39,8 +40,9 @@ class Forwarder::Link {
 public:
     enum Side { client, target };
 
-    explicit Link(std::shared_ptr<State> state) : state_(std::move(state)) {
-        state_->links.insert(this);
+    explicit Link(std::shared_ptr<State> state)
+        : state_(std::move(state)), number_(state_->next_link++) {
+        state_->links.emplace(number_, this);
         ++state_->traffic.open;
     }
     ~Link();
@@ -55,7 +57,10 @@ public:
     void pause_reading(Side side) { ends_[side].pause_reading(); }
     void resume_reading(Side side) { ends_[side].resume_reading(); }
 
-    void close_client() { ends_[client].close(); }
+    void close_client() {
+        client_closed_ = true;
+        ends_[client].close();
+    }
     void abort();
 
     static Side other(Side side) { return side == client ? target : client; }
@@ -70,8 +75,10 @@ private:
     void look_at_idleness();
 
     std::shared_ptr<State> state_;
+    std::uint64_t number_;
     net::Transport ends_[2];
     bool end_received_[2] = {false, false};
+    bool client_closed_ = false;  // by close_client()
     bool closing_ = false;
 
     std::vector<std::size_t> order_;  // of the targets
@@ -109,7 +116,7 @@ private:
 
 Forwarder::Link::~Link() {
     idle_.cancel();
-    state_->links.erase(this);
+    state_->links.erase(number_);
     if (--state_->traffic.open > 0) return;
     for (reactor::Promise<void>& waiting : state_->waiting) {
         if (!waiting.done()) waiting.set_result();
@@ -213,7 +220,9 @@ bool Forwarder::Link::ended(Side from) {
 void Forwarder::Link::lost(Side side, const std::exception_ptr& error) {
     if (side == client && connecting_) connecting_.cancel();
     if (!ends_[other(side)] || closing_) return;
-    if (error) {
+    // Without an error, but without its end either: somebody else has cut it off.
+    const bool whole = end_received_[side] || (side == client && client_closed_);
+    if (error || !whole) {
         abort(other(side));
     } else {
         ends_[other(side)].close();
@@ -293,11 +302,11 @@ reactor::Promise<void> Forwarder::wait_idle() {
 }
 
 void Forwarder::close() {
-    for (Link* const link : state_->links) link->close_client();
+    for (const auto& link : state_->links) link.second->close_client();
 }
 
 void Forwarder::abort() {
-    for (Link* const link : state_->links) link->abort();
+    for (const auto& link : state_->links) link.second->abort();
 }
 
 const Traffic& Forwarder::traffic() const noexcept { return state_->traffic; }

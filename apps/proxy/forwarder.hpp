@@ -44,7 +44,7 @@ struct Traffic {
 ///     more than the high mark waits for one side  ->  reading pauses on the other
 ///     one side sends no more                      ->  nor do we to the other; the other direction
 ///                                                     goes on
-///     one side is lost with an error              ->  the other is aborted: it sees a reset
+///     one side is lost with an error, or aborted  ->  the other is aborted: it sees a reset
 ///     both have sent their end, or one is closed  ->  the other is closed
 ///     no target can be reached                    ->  the client is aborted, and the log says why
 ///

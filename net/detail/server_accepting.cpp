@@ -161,6 +161,17 @@ void ServerState::readable(std::size_t index) {
 }
 
 void ServerState::serve(int descriptor, const Endpoint& peer) {
+    // Whoever asks in the factory what is left is to know of this one.
+    struct Arriving {
+        explicit Arriving(ServerState& s) noexcept : server(s) { ++server.arriving_; }
+        Arriving(const Arriving&) = delete;
+        Arriving& operator=(const Arriving&) = delete;
+        ~Arriving() {
+            --server.arriving_;
+            server.settle();
+        }
+        ServerState& server;
+    } const arriving(*this);
     Accepted client{service_, descriptor};
     if (counts(peer)) {
         const auto known = by_address_.find(peer.with_port(0));

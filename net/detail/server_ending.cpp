@@ -13,23 +13,21 @@ using reactor::detail::PromiseStatus;
 using reactor::detail::StateOwner;
 using Phase = ServerShutdown::Phase;
 
-namespace {
-
-template <class S>
-void take_out(std::vector<S*>& all, S& one) noexcept {
-    all.erase(std::remove(all.begin(), all.end(), &one), all.end());
-}
-
-}  // namespace
-
 void ServerWait::abandon() noexcept { owner->forget(*this); }
 void ServerShutdown::abandon() noexcept { owner->forget(*this); }
 
 // Not beside its callers: gcc 12 would see uses after it that there are not.
-void ServerState::destroy() noexcept { delete this; }
+void ServerState::destroy() noexcept {
+    if (waits_.empty() && serves_.empty() && shutdowns_.empty()) {
+        delete this;
+    } else {
+        // The loop closes, and the last that it has dropped was ours. Ends here again.
+        loop_closed();
+    }
+}
 
 bool ServerState::all_over() const noexcept {
-    return closed_ && counters_.open == 0 && (!handlers_ || handlers_->running() == 0);
+    return closed_ && connections() == 0 && (!handlers_ || handlers_->running() == 0);
 }
 
 // ---- waiting for the end --------------------------------------------------------------------
@@ -38,24 +36,22 @@ Promise<void> ServerState::wait(const Here& here, bool forever) {
     const StateOwner<ServerWait> wait(
         reactor::detail::make_state<ServerWait>(core, here, this, forever));
     const Promise<void> promise = PromiseAccess::share<Promise<void>>(&*wait);
-    if (is_closed_loop() || (forever ? all_over() : closed_ && counters_.open == 0)) {
+    if (is_closed_loop() || (forever ? all_over() : closed_ && connections() == 0)) {
         wait->settle(PromiseStatus::value);
         return promise;
     }
-    waits_.push_back(&*wait);
-    wait->keep();
+    (forever ? serves_ : waits_).add(*wait);
     return promise;
 }
 
 void ServerState::forget(ServerWait& wait) noexcept {
-    const StateOwner<ServerWait> owned(&wait);
-    take_out(waits_, wait);
+    const StateOwner<ServerWait> owned = (wait.forever ? serves_ : waits_).take(wait);
     if (wait.forever) close();
 }
 
 /// Something has ended: completes the promises of which that was the last.
 void ServerState::settle() noexcept {
-    if (!closed_ || is_closed_loop()) return;
+    if (!closed_ || connections() != 0 || is_closed_loop()) return;
     const Keep keep(*this);
     // A promise that nobody holds goes here, and what it has captured may ask for anything: each
     // time from the beginning.
@@ -63,19 +59,18 @@ void ServerState::settle() noexcept {
     }
 }
 
+/// The connections are lost; handlers may go on.
 bool ServerState::settle_one() noexcept {
     const bool over = all_over();
-    const bool lost = counters_.open == 0;
-    for (ServerWait* const wait : waits_) {
-        if (!over && (wait->forever || !lost)) continue;
-        const StateOwner<ServerWait> owned(wait);
-        take_out(waits_, *wait);
+    for (ServerOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
+        if (waiting->empty() || (waiting == &serves_ && !over)) continue;
+        const StateOwner<ServerWait> wait = waiting->take(*waiting->first());
         wait->settle(PromiseStatus::value);
         return true;
     }
-    for (ServerShutdown* const shutdown : shutdowns_) {
-        if (!over && (shutdown->phase != Phase::abort || !lost)) continue;
-        settle(*shutdown);
+    for (ServerShutdown* one = shutdowns_.first(); one; one = shutdowns_.behind(*one)) {
+        if (!over && one->phase != Phase::abort) continue;
+        settle(*one);
         return true;
     }
     return false;
@@ -85,7 +80,7 @@ bool ServerState::settle_one() noexcept {
 
 /// Connections, and handlers that go on without theirs.
 std::size_t ServerState::clients() const {
-    return counters_.open + (handlers_ ? handlers_->without_connection() : 0);
+    return connections() + (handlers_ ? handlers_->without_connection() : 0);
 }
 
 Promise<ShutdownSummary> ServerState::shutdown(Duration grace, Duration flush, const Here& here) {
@@ -99,12 +94,10 @@ Promise<ShutdownSummary> ServerState::shutdown(Duration grace, Duration flush, c
         return promise;
     }
     shutdown->clients = clients();
-    shutdowns_.reserve(shutdowns_.size() + 1);
     shutdown->limit = loop_.call_at(Options().label("net::Server shutdown: grace"),
                                     deadline_after(loop_.time(), grace), &ServerState::next_phase,
                                     this, &*shutdown);
-    shutdowns_.push_back(&*shutdown);
-    shutdown->keep();
+    shutdowns_.add(*shutdown);
     return promise;
 }
 
@@ -126,7 +119,7 @@ void ServerState::next_phase(ServerShutdown* shutdown) {
     shutdown->phase = Phase::abort;
     abort_clients();
     // Only handlers are left, which have not heeded their cancellation.
-    if (counters_.open == 0) settle();
+    settle();
 }
 
 /// A handler may still send something when it hears of its cancellation; its connection is closed
@@ -144,8 +137,7 @@ void ServerState::close_unhandled() {
 }
 
 void ServerState::settle(ServerShutdown& shutdown) noexcept {
-    const StateOwner<ServerShutdown> owned(&shutdown);
-    take_out(shutdowns_, shutdown);
+    const StateOwner<ServerShutdown> owned = shutdowns_.take(shutdown);
     shutdown.limit.cancel();
     ShutdownSummary summary = shutdown.summary;
     std::size_t& last = shutdown.phase == Phase::grace   ? summary.finished
@@ -156,8 +148,7 @@ void ServerState::settle(ServerShutdown& shutdown) noexcept {
 }
 
 void ServerState::forget(ServerShutdown& shutdown) noexcept {
-    const StateOwner<ServerShutdown> owned(&shutdown);
-    take_out(shutdowns_, shutdown);
+    const StateOwner<ServerShutdown> owned = shutdowns_.take(shutdown);
     shutdown.limit.cancel();
 }
 

@@ -99,6 +99,10 @@ void ServerHandlers::serve(const Transport& transport, Stream stream, Served& pr
         if (stream_limit_ != Stream::default_limit) stream.set_limit(stream_limit_);
         const Promise<void> promise = handler_(std::move(stream));
         if (!promise) return;
+        if (reactor::detail::PromiseAccess::state(promise)->core != &server_.core) {
+            throw std::invalid_argument(
+                "StreamHandler: the promise belongs to another event loop: see reactor/chain.hpp");
+        }
         // It is closed when the handler is done, if not before.
         protocol.may_be_dropped();
         promise.add_done_callback(Running(*this, transport, promise));

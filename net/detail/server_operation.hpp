@@ -4,6 +4,7 @@
 
 #include <net/server.hpp>
 #include <reactor/clock.hpp>
+#include <reactor/detail/promise_state.hpp>
 #include <reactor/detail/value_state.hpp>
 #include <reactor/handle.hpp>
 
@@ -23,10 +24,44 @@ struct ServerOperation : reactor::detail::OperationState<T> {
         : reactor::detail::OperationState<T>(loop_core, here), owner(server) {}
 
     ServerState* owner;
+    ServerOperation* before = nullptr;
+    ServerOperation* behind = nullptr;
+};
+
+/// What is pending of one kind, in the order of the calls. Any number may wait, and leave: so a
+/// leave must not look for its place. Owns a reference of each.
+template <class S>
+class ServerOperations {
+public:
+    bool empty() const noexcept { return !first_; }
+    S* first() const noexcept { return static_cast<S*>(first_); }
+    static S* behind(const S& one) noexcept { return static_cast<S*>(one.behind); }
+
+    void add(S& one) noexcept {
+        one.keep();
+        one.before = last_;
+        (last_ ? last_->behind : first_) = &one;
+        last_ = &one;
+    }
+    /// The reference is the caller's.
+    reactor::detail::StateOwner<S> take(S& one) noexcept {
+        (one.before ? one.before->behind : first_) = one.behind;
+        (one.behind ? one.behind->before : last_) = one.before;
+        one.before = one.behind = nullptr;
+        return reactor::detail::StateOwner<S>(&one);
+    }
+
+private:
+    using Link = typename S::Link;
+
+    Link* first_ = nullptr;
+    Link* last_ = nullptr;
 };
 
 /// A wait_closed() or serve_forever().
 struct ServerWait final : reactor::detail::Pooled<ServerWait, ServerOperation<void>> {
+    using Link = ServerOperation<void>;
+
     ServerWait(reactor::detail::LoopCore& loop_core, const Here& here, ServerState* server,
                bool serves) noexcept
         : Pooled(loop_core, here, server), forever(serves) {}
@@ -44,6 +79,8 @@ struct ServerWait final : reactor::detail::Pooled<ServerWait, ServerOperation<vo
 ///       └── all over ────┴── all over ────┴── connections lost ──> done
 struct ServerShutdown final
     : reactor::detail::Pooled<ServerShutdown, ServerOperation<ShutdownSummary>> {
+    using Link = ServerOperation<ShutdownSummary>;
+
     ServerShutdown(reactor::detail::LoopCore& loop_core, const Here& here, ServerState* server,
                    Duration flush_length) noexcept
         : Pooled(loop_core, here, server), flush(flush_length) {}

@@ -92,14 +92,12 @@ void ServerState::loop_closed() noexcept {
         }
     };
     // What the promises' callbacks have captured may be anything, this server's holder included.
-    while (!waits_.empty()) {
-        const reactor::detail::StateOwner<ServerWait> wait(waits_.back());
-        waits_.pop_back();
-        end(*wait);
+    for (ServerOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
+        while (!waiting->empty()) end(*waiting->take(*waiting->first()));
     }
     while (!shutdowns_.empty()) {
-        const reactor::detail::StateOwner<ServerShutdown> shutdown(shutdowns_.back());
-        shutdowns_.pop_back();
+        const auto shutdown = shutdowns_.take(*shutdowns_.first());
+        shutdown->limit.cancel();
         end(*shutdown);
     }
 }

@@ -134,6 +134,7 @@ private:
             if (transport.owner() == this) f(transport);
         });
     }
+    std::size_t connections() const noexcept { return counters_.open + arriving_; }
     std::size_t clients() const;
     bool all_over() const noexcept;
     void settle() noexcept;
@@ -152,9 +153,11 @@ private:
     std::unordered_map<Endpoint, std::size_t> by_address_;  // connections, if they are limited
     ServerCounters counters_;
     TimerHandle rest_;
-    TimePoint reported_;                      // the last rest that was
-    std::vector<ServerWait*> waits_;          // owns a reference of each
-    std::vector<ServerShutdown*> shutdowns_;  // likewise
+    TimePoint reported_;                   // the last rest that was
+    std::size_t arriving_ = 0;             // 1 while a client is being given a protocol
+    ServerOperations<ServerWait> waits_;   // wait_closed()
+    ServerOperations<ServerWait> serves_;  // serve_forever()
+    ServerOperations<ServerShutdown> shutdowns_;
     ServerState* before_ = nullptr;
     ServerState* behind_ = nullptr;
     std::size_t references_ = 1;

@@ -57,8 +57,13 @@ std::size_t resident_now() {
 
 void* operator new(std::size_t size) { return counted(std::malloc(size != 0 ? size : 1)); }
 void* operator new[](std::size_t size) { return counted(std::malloc(size != 0 ? size : 1)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    void* const memory = std::malloc(size != 0 ? size : 1);
+    return memory ? counted(memory) : nullptr;
+}
 void operator delete(void* memory) noexcept { uncounted(memory); }
 void operator delete[](void* memory) noexcept { uncounted(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
 void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { uncounted(memory); }
 
