@@ -148,16 +148,20 @@ Endpoint Endpoint::from_sockaddr(const void* address, std::size_t size) {
         made.size_ = sizeof ipv6;
         return made;
     }
-    if (family == AF_UNIX && size <= sizeof(::sockaddr_un)) {
-        const char* const name = static_cast<const char*>(address) + path_offset;
-        const std::size_t length = size > path_offset ? size - path_offset : 0;
-        if (length != 0 && name[0] == '\0')
-            return local_abstract(std::string(name + 1, length - 1));
-        const std::size_t end =
-            static_cast<std::size_t>(std::find(name, name + length, '\0') - name);
-        if (end != 0) return local_path(std::string(name, end));
+    if (family == AF_UNIX) {
         std::memcpy(made.bytes_, &family, sizeof family);
         made.size_ = sizeof family;
+        const char* const name = static_cast<const char*>(address) + path_offset;
+        const std::size_t length = size > path_offset ? size - path_offset : 0;
+        const bool abstract = length != 0 && name[0] == '\0';
+        const std::size_t counted =
+            abstract ? length
+                     : static_cast<std::size_t>(std::find(name, name + length, '\0') - name);
+        // Linux lets a path have all 108 bytes, and gives it back with a zero byte behind them: 111
+        // bytes in all, more than a sockaddr_un has.
+        if (counted > longest_name + (abstract ? 1 : 0) || counted == 0) return made;
+        std::memcpy(made.bytes_ + path_offset, name, counted);
+        made.size_ = static_cast<std::uint8_t>(path_offset + counted + (abstract ? 0 : 1));
         return made;
     }
     throw std::invalid_argument("address family " + std::to_string(family) + " with " +

@@ -37,7 +37,9 @@ public:
     /// Throws std::system_error (ENAMETOOLONG) beyond 107 bytes.
     static Endpoint local_abstract(const std::string& name);
 
-    /// From the system's sockaddr. Throws std::invalid_argument for a family other than these.
+    /// From the system's sockaddr. A Unix socket whose path does not fit, which has 108 bytes then,
+    /// is one without a name: a client is not lost for what it is called. Throws
+    /// std::invalid_argument for a family other than these.
     static Endpoint from_sockaddr(const void* address, std::size_t size);
 
     bool empty() const noexcept { return family() == Family::none; }

@@ -118,6 +118,10 @@ void ListeningSockets::add(int descriptor, const std::string& name) {
                                     " is no stream socket that listens");
     }
     const std::string step = "ListeningSockets::add: descriptor " + std::to_string(descriptor);
+    for (const Socket& socket : sockets_) {
+        // It would be closed twice, the second time as somebody else's.
+        if (socket.descriptor == descriptor) throw StateError(step + " is in here already");
+    }
     if (wrong != 0) throw std::system_error(wrong, std::system_category(), step);
     sockets_.push_back(Socket{descriptor, name, local_endpoint(descriptor)});
     if (::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {

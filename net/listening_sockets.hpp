@@ -23,6 +23,7 @@ public:
 
     /// Takes one over, which becomes close-on-exec. Throws std::invalid_argument for what is no
     /// stream socket that listens, std::system_error; the descriptor stays the caller's then.
+    /// StateError for one that is in here already.
     void add(int descriptor, const std::string& name = std::string());
 
     std::size_t size() const noexcept { return sockets_.size(); }

@@ -56,8 +56,9 @@ public:
     /// descriptors. Throws std::invalid_argument for 0.
     ServerOptions& max_connections(std::size_t most);
     /// A client whose IP address has so many connections is reset at once, and counted. Default:
-    /// none. No effect on a Unix socket, whose clients have no address. Throws
-    /// std::invalid_argument for 0.
+    /// none. Single addresses are counted, not networks: of IPv6 a client usually has 2^64, so this
+    /// limits only those who mean no harm; max_connections() limits all. No effect on a Unix
+    /// socket, whose clients have no address. Throws std::invalid_argument for 0.
     ServerOptions& max_per_address(std::size_t most);
 
     // ---- every connection ----

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 
 #include <cerrno>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace reactor {
 namespace net {
@@ -245,9 +247,17 @@ int ListeningSocket::accept(Endpoint& peer) noexcept {
         client = ::accept4(descriptor_, static_cast<::sockaddr*>(static_cast<void*>(&address)),
                            &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     } while (client < 0 && errno == EINTR);
-    // The families are those of Endpoint: open() and adopt() see to that.
-    if (client >= 0) peer = Endpoint::from_sockaddr(&address, size);
-    return client;
+    if (client < 0) return -1;
+    try {
+        // The families are those of Endpoint: open() and adopt() see to that.
+        peer = Endpoint::from_sockaddr(&address, size);
+        return client;
+    } catch (const std::exception&) {
+        // Unless somebody has put another socket in the place of ours (dup2).
+        ::close(client);
+        errno = EPROTO;
+        return -1;
+    }
 }
 
 bool accept_error_concerns_one_client(int code) noexcept {

@@ -2,6 +2,9 @@
 #include <net/datagram_socket.hpp>
 
 #include "datagrams.hpp"
+#include "unix_sockets.hpp"
+
+#include <test/support/temporary_directory.hpp>
 
 #include <memory>
 
@@ -129,6 +132,21 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_loop_may_be_closed_with_everything_pending, On,
         BOOST_TEST(waiting.cancelled());
     }
     BOOST_TEST(reactor::testing::open_descriptors() == before);
+}
+
+// Its address has 111 bytes, and a sockaddr_un 110.
+REACTOR_LOOP_TEST(a_sender_with_the_longest_path_of_all_is_one_without_a_name) {
+    const support::TemporaryDirectory directory;
+    DatagramSocket socket(loop, Endpoint::local_path(directory / "socket"));
+    unix_sockets::PlainSocket sender(SOCK_DGRAM);
+    BOOST_REQUIRE(sender.bind(unix_sockets::longest_path(directory.path())) == 0);
+    BOOST_REQUIRE(sender.connect(directory / "socket") == 0);
+    BOOST_TEST(::write(sender.fd, "data", 4) == 4);
+    const Datagram got = next(loop, socket);
+    BOOST_TEST(got.bytes == "data");
+    BOOST_TEST(got.from.str() == "unix:");
+    const DatagramSocket adopted = DatagramSocket::adopt(loop, ::dup(sender.fd));
+    BOOST_TEST(adopted.local_endpoint().str() == "unix:");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

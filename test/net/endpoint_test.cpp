@@ -144,6 +144,28 @@ BOOST_AUTO_TEST_CASE(the_systems_addresses_are_taken_as_they_are) {
     BOOST_TEST(client.address().empty());
     BOOST_TEST(!client.is_abstract());
 
+    // A path of 108 bytes, as Linux gives it back: it has one byte more than there is room for.
+    struct {
+        ::sockaddr_un address;
+        char zero;
+    } full = {};
+    full.address.sun_family = AF_UNIX;
+    std::memset(full.address.sun_path, 'x', sizeof full.address.sun_path);
+    for (const std::size_t size : {sizeof full.address, sizeof full.address + 1}) {
+        const Endpoint too_long = Endpoint::from_sockaddr(&full, size);
+        BOOST_TEST((too_long == client));
+        BOOST_TEST(too_long.size() == client.size());
+    }
+    const std::string fits(107, 'x');
+    full.address.sun_path[107] = '\0';
+    BOOST_TEST(Endpoint::from_sockaddr(&full, sizeof full.address).address() == fits);
+    BOOST_TEST(Endpoint::from_sockaddr(&full, sizeof full.address - 1).address() == fits);
+    full.address.sun_path[107] = 'x';
+    full.address.sun_path[0] = '\0';
+    const Endpoint abstract = Endpoint::from_sockaddr(&full, sizeof full.address);
+    BOOST_TEST(abstract.is_abstract());
+    BOOST_TEST(abstract.address() == fits);
+
     unnamed.sun_family = AF_PACKET;
     BOOST_CHECK_THROW(Endpoint::from_sockaddr(&unnamed, sizeof unnamed), std::invalid_argument);
     BOOST_CHECK_THROW(Endpoint::from_sockaddr(&padded, 4), std::invalid_argument);

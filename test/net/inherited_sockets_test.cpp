@@ -311,4 +311,22 @@ REACTOR_LOOP_TEST(what_does_not_listen_is_refused_and_stays_the_callers) {
     BOOST_CHECK_THROW(Listener::adopt(loop, datagrams), std::system_error);
 }
 
+BOOST_AUTO_TEST_CASE(the_same_descriptor_is_taken_once) {
+    const int fd = plain_listener(), other = plain_listener();
+    ListeningSockets sockets;
+    sockets.add(fd, "a");
+    sockets.add(other, "a");
+    for (const char* const name : {"a", "b"}) {
+        BOOST_CHECK_EXCEPTION(
+            sockets.add(fd, name), reactor::StateError, [&](const reactor::StateError& error) {
+                return error.what() == "ListeningSockets::add: descriptor " + std::to_string(fd) +
+                                           " is in here already";
+            });
+    }
+    BOOST_TEST(sockets.size() == 2u);
+    // What has been taken out may come back.
+    sockets.add(sockets.release(0));
+    BOOST_TEST(sockets.size() == 2u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,8 +2,11 @@
 #include <net/server.hpp>
 
 #include "server_fixture.hpp"
+#include "unix_sockets.hpp"
 
 #include <net/resolver.hpp>
+
+#include <test/support/temporary_directory.hpp>
 
 #include <cstdlib>
 
@@ -228,6 +231,19 @@ SERVER_TEST(a_unix_path_is_served_and_its_file_goes_with_the_server) {
     BOOST_TEST(refusal([&] { create_server(loop, factory(), at); }) ==
                "listen on " + at.str() + ": Address already in use");
     server.close();
+}
+
+SERVER_TEST(a_client_with_the_longest_path_of_all_is_served_as_one_without_a_name) {
+    const support::TemporaryDirectory directory;
+    const Endpoint at = Endpoint::local_path(directory / "socket");
+    serve(ServerOptions(), at);
+    unix_sockets::PlainSocket client;
+    BOOST_REQUIRE(client.bind(unix_sockets::longest_path(directory.path())) == 0);
+    BOOST_REQUIRE(client.connect(at.address()) == 0);
+    run_until_open(1);
+    BOOST_TEST(courses[0].transport.remote_endpoint().str() == "unix:");
+    put(client.fd, "served");
+    run_until([&] { return last_bytes() == "served"; });
 }
 
 SERVER_TEST(listening_sockets_of_others_are_taken_over) {

@@ -328,6 +328,33 @@ REACTOR_LOOP_TEST(a_path_is_never_cut_and_an_abstract_name_has_exactly_its_bytes
     BOOST_CHECK_THROW(Listener(loop, Endpoint::local_abstract(name)), std::system_error);
 }
 
+// Its address has 111 bytes, and a sockaddr_un 110.
+REACTOR_LOOP_TEST(a_client_with_the_longest_path_of_all_is_one_without_a_name) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    Listener listener(loop, Endpoint::local_path(path));
+    PlainSocket client;
+    BOOST_REQUIRE(client.bind(longest_path(directory.path())) == 0);
+    BOOST_REQUIRE(client.connect(path) == 0);
+    Socket server = loop.run_until_complete(listener.accept());
+    BOOST_TEST(server.remote_endpoint().str() == "unix:");
+    BOOST_TEST(::write(client.fd, "x", 1) == 1);
+    BOOST_TEST(loop.run_until_complete(server.read()) == "x");
+
+    // And so is a listener, if others have opened it.
+    const std::string longest = longest_path(directory.path() + "/.");
+    PlainSocket others;
+    BOOST_REQUIRE(others.bind(longest) == 0);
+    BOOST_REQUIRE(::listen(others.fd, 5) == 0);
+    Listener adopted = Listener::adopt(loop, ::dup(others.fd));
+    BOOST_TEST(adopted.local_endpoint().str() == "unix:");
+    PlainSocket second;
+    BOOST_REQUIRE(second.connect(longest) == 0);
+    const Socket connected = Socket::adopt(loop, ::dup(second.fd));
+    BOOST_TEST(connected.remote_endpoint().str() == "unix:");
+    BOOST_TEST(loop.run_until_complete(adopted.accept()).is_connected());
+}
+
 REACTOR_LOOP_TEST(permissions_are_those_asked_for_or_the_umasks) {
     const TemporaryDirectory directory;
     const std::string path = directory / "socket";

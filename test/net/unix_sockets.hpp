@@ -43,6 +43,12 @@ private:
     }
 };
 
+/// A path in there of 108 bytes, as many as Linux takes: no zero byte fits behind it.
+inline std::string longest_path(const std::string& directory) {
+    const std::string start = directory + '/';
+    return start + std::string(sizeof(::sockaddr_un::sun_path) - start.size(), 'x');
+}
+
 /// What connecting to it says: 0, or errno.
 inline int connecting_to(const std::string& name) { return PlainSocket().connect(name); }
 
