@@ -2,15 +2,18 @@
 #include <net/detail/lookup_pool.hpp>
 #include <net/resolver.hpp>
 #include <reactor/detail/promise_state.hpp>
+#include <reactor/error.hpp>
 
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
+#include <cxxabi.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
@@ -60,6 +63,16 @@ struct ResolveOperation final
     ResolveOperation* behind = nullptr;
 };
 
+bool is_cancellation(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const CancelledError&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
 /// Those who wait for one name, in the order of the calls. Owns a reference of each. Any number
 /// may wait, and leave: so a leave must not look for its place.
 struct Waiters {
@@ -85,6 +98,21 @@ struct Waiters {
 /// The names under way and who waits for each; on the loop's thread.
 class ResolverState {
 public:
+    using Addresses = std::vector<Endpoint>;
+
+    /// A look-up that nobody waits for any more. Ends it as it goes.
+    struct Unwanted {
+        Unwanted() = default;
+        Unwanted(const Unwanted&) = delete;
+        Unwanted& operator=(const Unwanted&) = delete;
+        ~Unwanted() {
+            if (answer) answer.cancel();
+        }
+
+        Promise<Addresses> answer;  // of a LoopLookup, else empty
+        LookupPool::Job job;        // that has not begun, else empty
+    };
+
     explicit ResolverState(EventLoop& l)
         : loop(l),
           hosts(std::make_shared<const Resolver::Lookup>(&Resolver::system_lookup)),
@@ -100,8 +128,9 @@ public:
                                        const Here& here);
     void answered(const Question& question, LookupAnswer& answer);
     void late(ResolveOperation* operation);
-    /// Takes a waiter out: it was cancelled or is late.
-    StateOwner<ResolveOperation> detach(ResolveOperation& operation) noexcept;
+    /// Takes a waiter out: it was cancelled or is late. `unwanted` gets what the look-up was, if
+    /// nobody waits any more. What goes with that may cancel anything, so it is to go last.
+    StateOwner<ResolveOperation> detach(ResolveOperation& operation, Unwanted& unwanted) noexcept;
 
     /// The port as part of an endpoint, so that both kinds of question have one kind of answer.
     static std::shared_ptr<const Resolver::Lookup> service_lookup(Resolver::ServiceLookup lookup) {
@@ -116,8 +145,6 @@ public:
     Resolver::LoopLookup on_loop;
 
 private:
-    using Addresses = std::vector<Endpoint>;
-
     struct Name {
         Waiters waiters;
         Promise<Addresses> answer;  // of a LoopLookup, else empty
@@ -128,13 +155,16 @@ private:
     void look_up_on_loop(const Question& question, Name& name);
     void look_up_on_thread(const Question& question);
     static void tell(ResolveOperation& waiter, const std::vector<Endpoint>& found);
+    static void fail(ResolveOperation& waiter, const std::exception_ptr& error, bool cancelled);
 
     std::shared_ptr<LookupPool> pool_;
     std::map<Question, Name> names_;
 };
 
 void ResolveOperation::abandon() noexcept {
-    if (owner) owner->detach(*this);
+    if (!owner) return;
+    ResolverState::Unwanted unwanted;
+    const StateOwner<ResolveOperation> gone = owner->detach(*this, unwanted);
 }
 
 ResolverState::~ResolverState() {
@@ -182,7 +212,10 @@ void ResolverState::begin(ResolveOperation& operation) {
         try {
             look_up(operation.question, name.first->second);
         } catch (...) {
-            names_.erase(name.first);
+            // Whoever the LoopLookup has had ask for the same name shares its end.
+            LookupAnswer none;
+            none.error = std::current_exception();
+            answered(operation.question, none);
             throw;
         }
     }
@@ -204,6 +237,12 @@ void ResolverState::look_up_on_loop(const Question& question, Name& name) {
     try {
         answer = lookup(question.name);
         if (!answer) throw StateError("resolve: the LoopLookup has given an empty promise");
+    } catch (const LoopExit&) {
+        throw;
+#ifdef __GLIBCXX__
+    } catch (const abi::__forced_unwind&) {
+        throw;  // pthread_cancel(): swallowing it would abort the process
+#endif
     } catch (...) {
         answer = loop.create_promise<Addresses>();
         answer.set_exception(std::current_exception());
@@ -242,10 +281,11 @@ void ResolverState::answered(const Question& question, LookupAnswer& answer) {
     if (name == names_.end()) return;
     const Waiters waiters = name->second.waiters;
     names_.erase(name);
+    const bool cancelled = answer.error && is_cancellation(answer.error);
     for (ResolveOperation* waiter = waiters.first; waiter; waiter = waiter->behind) {
         waiter->limit.cancel();
         if (answer.error) {
-            waiter->fail(answer.error);
+            fail(*waiter, answer.error, cancelled);
             continue;
         }
         try {
@@ -281,26 +321,38 @@ void ResolverState::tell(ResolveOperation& waiter, const std::vector<Endpoint>& 
     waiter.set(std::move(wanted));
 }
 
-void ResolverState::late(ResolveOperation* operation) {
-    const StateOwner<ResolveOperation> late = detach(*operation);
-    late->fail(std::make_exception_ptr(TimeoutError("resolve " + late->question.str())));
+/// A cancellation goes on as one, whatever it comes from.
+void ResolverState::fail(ResolveOperation& waiter, const std::exception_ptr& error,
+                         bool cancelled) {
+    if (cancelled) {
+        waiter.end_cancelled(error);
+    } else {
+        waiter.fail(error);
+    }
 }
 
-StateOwner<ResolveOperation> ResolverState::detach(ResolveOperation& operation) noexcept {
+void ResolverState::late(ResolveOperation* operation) {
+    const auto error =
+        std::make_exception_ptr(TimeoutError("resolve " + operation->question.str()));
+    // Goes last, when the promise is done: what goes with it may cancel that.
+    Unwanted unwanted;
+    const StateOwner<ResolveOperation> late = detach(*operation, unwanted);
+    late->fail(error);
+}
+
+StateOwner<ResolveOperation> ResolverState::detach(ResolveOperation& operation,
+                                                   Unwanted& unwanted) noexcept {
+    StateOwner<ResolveOperation> detached(&operation);
+    operation.owner = nullptr;
     operation.limit.cancel();
     const auto name = names_.find(operation.question);
     name->second.waiters.remove(operation);
-    if (name->second.waiters.first) return StateOwner<ResolveOperation>(&operation);
-    const Promise<Addresses> answer = std::move(name->second.answer);
-    if (answer) {
-        names_.erase(name);
-        answer.cancel();
-    } else if (pool_->withdraw(operation.question)) {
-        // One that has begun cannot be stopped. The name stays, so that whoever asks again joins
-        // it: a name that hangs must not take one thread after the other.
-        names_.erase(name);
-    }
-    return StateOwner<ResolveOperation>(&operation);
+    if (name->second.waiters.first) return detached;
+    unwanted.answer = std::move(name->second.answer);
+    // A look-up on a thread that has begun cannot be stopped. The name stays, so that whoever asks
+    // again joins it: a name that hangs must not take one thread after the other.
+    if (unwanted.answer || pool_->withdraw(operation.question, unwanted.job)) names_.erase(name);
+    return detached;
 }
 
 }  // namespace detail

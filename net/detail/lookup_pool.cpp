@@ -57,12 +57,13 @@ long LookupPool::own_process() noexcept { return static_cast<long>(::getpid()); 
 // The parent's threads are not in here, and one of them may have held the mutex at the fork.
 bool LookupPool::forked() const noexcept { return process_ != own_process(); }
 
-bool LookupPool::withdraw(const Question& question) {
+bool LookupPool::withdraw(const Question& question, Job& withdrawn) {
     if (forked()) return false;
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto job = std::find_if(jobs_.begin(), jobs_.end(),
                                   [&](const Job& waiting) { return waiting.question == question; });
     if (job == jobs_.end()) return false;
+    withdrawn = std::move(*job);
     jobs_.erase(job);
     return true;
 }

@@ -55,8 +55,9 @@ public:
     /// Throws std::system_error: EAGAIN if too many jobs wait, or if there is no thread and none
     /// can be started.
     void submit(Job job);
-    /// Takes a job back that has not begun; whether there was one.
-    bool withdraw(const Question& question);
+    /// Takes a job back that has not begun; whether there was one. What it refers to is destroyed
+    /// with `job`, as the caller sees fit.
+    bool withdraw(const Question& question, Job& job);
     /// Drops what has not begun, and lets the threads end.
     void close() noexcept;
 

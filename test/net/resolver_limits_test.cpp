@@ -54,6 +54,38 @@ REACTOR_LOOP_TEST(a_forked_child_closes_its_loop_without_the_threads) {
 }
 #endif
 
+// A job that no thread has begun goes with what its look-up refers to.
+REACTOR_LOOP_TEST(a_late_name_may_be_cancelled_by_what_its_look_up_refers_to) {
+    const std::shared_ptr<Names> names = names_for(loop);
+    std::vector<Promise<Endpoints>> slow;
+    for (const char* host : {"slow1", "slow2", "slow3", "slow4"}) {
+        slow.push_back(resolve(loop, host, 1));
+    }
+    names->wait_until_asked(4);
+    Promise<Endpoints> late;
+    Promise<Endpoints> again;
+    int ends = 0;
+    Resolver& resolver = loop.service<Resolver>();
+    {
+        const std::shared_ptr<void> captured(nullptr, [&](void*) {
+            ++ends;
+            BOOST_TEST(!late.cancel());
+            again = resolve(loop, "late", 2);
+        });
+        resolver.set_lookup([captured](const std::string&) { return Endpoints(); });
+    }
+    late = resolve(loop, "late", 1, milliseconds(50));
+    resolver.set_lookup([names](const std::string& host) { return names->look_up(host); });
+    BOOST_TEST(ends == 0);
+    loop.selector().set_patience(reactor::Duration::zero());
+    BOOST_TEST(error_of(loop, late) == "resolve late: Connection timed out");
+    be_patient(loop);
+    BOOST_TEST(ends == 1);
+    names->answer_the_slow();
+    BOOST_TEST(loop.run_until_complete(again)[0].port() == 2);
+    loop.run_until_complete(reactor::gather(slow));
+}
+
 // Fault F1: slow names hold up neither the loop nor addresses, and take a bounded number of
 // threads.
 REACTOR_LOOP_TEST(slow_names_hold_up_nobody_else) {

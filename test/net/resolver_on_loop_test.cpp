@@ -3,9 +3,12 @@
 
 #include <net/resolver.hpp>
 #include <reactor/combinators.hpp>
+#include <reactor/executor.hpp>
 
 #include <test/support/loop_test.hpp>
 
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -34,6 +37,17 @@ struct ServiceTest : support::LoopTest {
     std::vector<std::string> hosts;
     std::vector<Promise<Addresses>> answers;
 };
+
+/// Takes jobs and runs none.
+struct Busy final : reactor::Executor {
+    void submit(reactor::Callback job) override { jobs.push_back(std::move(job)); }
+    std::vector<reactor::Callback> jobs;
+};
+
+/// Calls what it is given when the last copy goes.
+std::shared_ptr<void> at_the_end(std::function<void()> call) {
+    return std::shared_ptr<void>(nullptr, [call](void*) { call(); });
+}
 
 std::string ended(const Promise<Addresses>& promise) {
     if (!promise.done()) return "pending";
@@ -111,6 +125,60 @@ REACTOR_LOOP_TEST_IN(ServiceTest, what_it_throws_and_what_is_no_promise) {
     resolver.set_lookup([](const std::string&) { return Addresses{Endpoint("192.0.2.7", 0)}; });
     loop.selector().set_patience(seconds(10));
     BOOST_TEST(loop.run_until_complete(resolve(loop, "c.test", 80))[0].str() == "192.0.2.7:80");
+}
+
+REACTOR_LOOP_TEST_IN(ServiceTest, a_late_look_up_that_cancels_as_it_goes_finds_all_done) {
+    Busy busy;
+    Promise<Addresses> late;
+    bool cancelled = true;
+    auto captured = at_the_end([&] { cancelled = late.cancel(); });
+    loop.service<Resolver>().set_loop_lookup([&](const std::string&) {
+        const std::shared_ptr<void> kept = std::move(captured);
+        return reactor::run_in_executor(loop, busy, [kept] { return Addresses(); });
+    });
+    late = resolve(loop, "a.test", 80, seconds(1));
+    loop.run_for(seconds(1));
+    loop.run_iterations(2);
+    BOOST_TEST(!cancelled);
+    BOOST_TEST(ended(late).find("resolve a.test") == 0u);
+    BOOST_TEST(loop.timer_count() == 0u);
+}
+
+// Law 12.
+REACTOR_LOOP_TEST_IN(ServiceTest, a_look_up_that_ends_cancelled_cancels_who_waits) {
+    const Promise<Addresses> first = resolve(loop, "a.test", 80);
+    const Promise<Addresses> second = resolve(loop, "a.test", 80);
+    BOOST_TEST(answers[0].cancel("no more"));
+    loop.run_iterations(2);
+    BOOST_TEST(first.cancelled());
+    BOOST_TEST(second.cancelled());
+    BOOST_CHECK_EXCEPTION(
+        second.result(), reactor::CancelledError,
+        [](const reactor::CancelledError& error) { return error.message() == "no more"; });
+    loop.service<Resolver>().set_loop_lookup(
+        [](const std::string&) -> Promise<Addresses> { throw reactor::CancelledError(); });
+    const Promise<Addresses> thrown = resolve(loop, "b.test", 80);
+    loop.run_iterations(3);
+    BOOST_TEST(thrown.cancelled());
+}
+
+REACTOR_LOOP_TEST_IN(ServiceTest, an_exit_comes_through) {
+    Promise<Addresses> joined;
+    loop.service<Resolver>().set_loop_lookup([&](const std::string& host) -> Promise<Addresses> {
+        joined = resolve(loop, host, 80);
+        throw reactor::LoopExit(3);
+    });
+    loop.call_soon([&] { resolve(loop, "a.test", 80); });
+    BOOST_CHECK_EXCEPTION(loop.run_for(seconds(1)), reactor::LoopExit,
+                          [](const reactor::LoopExit& exit) { return exit.code() == 3; });
+    BOOST_REQUIRE(joined.done());
+    BOOST_CHECK_THROW(joined.result(), reactor::LoopExit);
+    // It has left nothing behind.
+    loop.service<Resolver>().set_loop_lookup(
+        [this](const std::string&) { return loop.create_promise<Addresses>(); });
+    const Promise<Addresses> again = resolve(loop, "a.test", 80);
+    loop.run_iterations(2);
+    BOOST_TEST(ended(again) == "pending");
 }
 
 REACTOR_LOOP_TEST_IN(ServiceTest, a_loop_may_close_meanwhile) {
