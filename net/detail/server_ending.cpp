@@ -16,7 +16,6 @@ using Phase = ServerShutdown::Phase;
 void ServerWait::abandon() noexcept { owner->forget(*this); }
 void ServerShutdown::abandon() noexcept { owner->forget(*this); }
 
-// Not beside its callers: gcc 12 would see uses after it that there are not.
 void ServerState::destroy() noexcept {
     if (waits_.empty() && serves_.empty() && shutdowns_.empty()) {
         delete this;

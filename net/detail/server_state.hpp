@@ -103,7 +103,8 @@ private:
     ServerState(EventLoop& loop, std::vector<ListeningSocket> sockets,
                 const ServerOptions& options);
     ~ServerState();
-    void destroy() noexcept;
+    // Not inline: gcc 12 would see uses after it that there are not.
+    [[gnu::noinline]] void destroy() noexcept;
     bool is_closed_loop() const noexcept { return core.closed.load(std::memory_order_relaxed); }
     void close_sockets() noexcept;
 
