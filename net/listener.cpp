@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/listening_socket.hpp>
+#include <net/detail/listening_watch.hpp>
 #include <net/detail/socket_state.hpp>
 #include <net/detail/transport_service.hpp>
 #include <net/listener.hpp>
@@ -58,15 +59,18 @@ public:
     const Endpoint& local() const noexcept { return socket_.local(); }
 
 private:
+    friend class ListeningWatch<ListenerState>;
+
     bool advance(AcceptOperation& accept);
     Socket wrap(int descriptor, const Endpoint& peer);
-    void readable();
+    void readable(std::size_t);
+    void unwatched(std::size_t, int refusal) noexcept;
     void late();
     StateOwner<AcceptOperation> detach() noexcept;
 
     ListeningSocket socket_;
     AcceptOperation* accepting_ = nullptr;
-    Handle watch_;
+    ListeningWatch<ListenerState> watch_;
     // Whether a client may well be waiting: asking at once saves an iteration then, else it costs a
     // call that says EAGAIN.
     bool ask_first_ = true;
@@ -82,7 +86,7 @@ void ListenerState::close() noexcept {
     core.require_thread("Listener::close");
     AcceptOperation* const accepting = accepting_;
     accepting_ = nullptr;
-    watch_.cancel();
+    watch_.stop();
     if (is_open()) {
         if (!core.closed.load(std::memory_order_relaxed)) {
             core.loop->forget_descriptor(descriptor());
@@ -110,8 +114,7 @@ Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here
     if (ask_first_ && advance(*accept)) return promise;
 
     try {
-        watch_ = core.loop->add_reader(detail::watch_options("net::Listener accepts"), descriptor(),
-                                       &ListenerState::readable, this);
+        watch_.start(*core.loop, "net::Listener accepts", descriptor(), *this);
     } catch (const std::system_error& error) {
         accept->fail(std::make_exception_ptr(detail::watch_error(error, "accept on", local())));
         return promise;
@@ -155,9 +158,26 @@ Socket ListenerState::wrap(int descriptor, const Endpoint& peer) {
     }
 }
 
-void ListenerState::readable() {
+/// The loop has let go of the socket.
+void ListenerState::unwatched(std::size_t, int refusal) noexcept {
+    watch_.stop();
+    if (refusal == 0) socket_.let_go();
+    if (!accepting_) return;
+    std::exception_ptr error;
+    try {
+        error = std::make_exception_ptr(
+            socket_error(refusal != 0 ? refusal : EBADF, "accept on", local()));
+    } catch (...) {
+        error = std::current_exception();
+    }
+    // Last: a promise that nobody holds may be reported, and the handler do anything.
+    const StateOwner<AcceptOperation> accept = detach();
+    accept->fail(std::move(error));
+}
+
+void ListenerState::readable(std::size_t) {
     if (!accepting_) {
-        watch_.cancel();
+        watch_.stop();
     } else if (advance(*accepting_)) {
         detach();
     }
@@ -171,7 +191,7 @@ void ListenerState::late() {
 StateOwner<AcceptOperation> ListenerState::detach() noexcept {
     StateOwner<AcceptOperation> accept(accepting_);
     accepting_ = nullptr;
-    watch_.cancel();
+    watch_.stop();
     accept->limit.cancel();
     return accept;
 }

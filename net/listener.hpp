@@ -103,6 +103,8 @@ public:
     /// passed over. Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or refused by
     /// the loop's selector, the promise fails with the error, and the clients stay in the backlog:
     /// try again after a pause, since the next accept fails at once as long as nothing was freed.
+    /// So it does (EBADF) if somebody has closed the listener's descriptor, as far as the selector
+    /// tells: the listener is closed then, and its number left alone.
     /// In debug mode a descriptor whose O_NONBLOCK somebody has taken is std::invalid_argument.
     Promise<Socket> accept(Deadline deadline = Deadline(), Here here = Here());
 

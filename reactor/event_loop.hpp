@@ -196,7 +196,7 @@ public:
     /// stays the caller's, who removes it here before closing it. What can always be read (a
     /// regular file) is always ready. Throws std::system_error for a descriptor that is not open or
     /// cannot be watched, std::invalid_argument for a negative one, and, as remove_reader() and its
-    /// kin do, StateError for one that belongs to a transport of this loop.
+    /// kin do, StateError for one that belongs to a transport or a listening socket of this loop.
     template <class F, class... A, class = detail::NotOptions<F>>
     Handle add_reader(int fd, F&& f, A&&... arguments) {
         return watch<detail::BindMany<F, A...>>("add_reader", nullptr, detail::NodeKind::reader, fd,

@@ -110,6 +110,17 @@ void ListeningSocket::close() noexcept {
     open_ = listens_ = false;
 }
 
+void ListeningSocket::let_go() noexcept {
+    file_ = UnixSocketFile();
+    if (acceptor_) {
+        error_code ignored;
+        acceptor_->release(ignored);
+        acceptor_.reset();
+    }
+    descriptor_ = -1;
+    open_ = listens_ = false;
+}
+
 // ---- opened here ----------------------------------------------------------------------------
 
 ListeningSocket ListeningSocket::open(EventLoop& loop, const Endpoint& at,
@@ -201,6 +212,7 @@ ListeningSocket ListeningSocket::adopt(EventLoop& loop, int descriptor) {
         throw std::system_error(errno, std::system_category(),
                                 "adopt: descriptor " + std::to_string(descriptor));
     }
+    loop.service<TransportService>().watches.require_free("adopt", descriptor);
     if (!listens || option_of(descriptor, SO_TYPE) != SOCK_STREAM) {
         throw std::invalid_argument("adopt: descriptor " + std::to_string(descriptor) +
                                     " is no stream socket that listens");

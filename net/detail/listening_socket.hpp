@@ -63,6 +63,10 @@ public:
     /// child it only closes. Again: no effect.
     void close() noexcept;
 
+    /// Somebody else has closed the descriptor: forgets it, whose number may be another file's by
+    /// now. A Unix file stays, since without its socket nobody can tell whose it is.
+    void let_go() noexcept;
+
 private:
     ListeningSocket(EventLoop& loop, const Endpoint& at, const ListeningOptions& options);
 

@@ -46,9 +46,11 @@ constexpr std::uint64_t ServerState::never_ready;
 void ServerState::watch() {
     for (std::size_t i = 0; i < listening_.size(); ++i) {
         Listening& one = listening_[i];
+        if (!one.socket.is_open()) continue;  // see unwatched()
+        const int descriptor = one.socket.descriptor();
         try {
-            one.watch = loop_.add_reader(watch_options("net::Server accepts"),
-                                         one.socket.descriptor(), &ServerState::readable, this, i);
+            if (!service_.calls.simulates(descriptor)) refuse_blocking(core, descriptor, "accept");
+            one.watch.start(loop_, "net::Server accepts", descriptor, *this, i);
         } catch (const std::system_error& error) {
             unwatch();
             throw watch_error(error, "accept on", one.socket.local());
@@ -62,7 +64,24 @@ void ServerState::watch() {
 
 void ServerState::unwatch() noexcept {
     watched_ = false;
-    for (Listening& one : listening_) one.watch.cancel();
+    for (Listening& one : listening_) one.watch.stop();
+}
+
+/// The loop has let go of a socket. It has said so itself: it calls here while it does.
+void ServerState::unwatched(std::size_t index, int refusal) noexcept {
+    Listening& one = listening_[index];
+    one.watch.stop();
+    if (refusal == 0) {
+        one.socket.let_go();
+        return;
+    }
+    unwatch();
+    try {
+        reported_ = loop_.time();
+        pause(reported_);
+    } catch (...) {
+        // No memory: the next connection that ends tries again.
+    }
 }
 
 /// Brings the loop to what there is room for.
@@ -86,13 +105,18 @@ void ServerState::update_accepting() {
 }
 
 /// Nothing more until a descriptor is closed, or a second has passed.
-void ServerState::rest(const std::string& why, std::exception_ptr error) {
-    const TimePoint now = loop_.time();
+void ServerState::pause(TimePoint now) {
     service_.add_shortage(*this);
     rest_ = loop_.call_at(Options().label("net::Server rests"), deadline_after(now, rest_length),
                           &ServerState::end_rest, this);
     unwatch();
     ++counters_.rests;
+}
+
+/// The same, and says so.
+void ServerState::rest(const std::string& why, std::exception_ptr error) {
+    const TimePoint now = loop_.time();
+    pause(now);
     // A busy server without descriptors rests as often as a connection ends, and must not fill the
     // log with that.
     const bool told = counters_.rests > 1 && now < deadline_after(reported_, rest_length);

@@ -62,10 +62,8 @@ void ServerState::close() noexcept {
 void ServerState::close_sockets() noexcept {
     closed_ = true;
     rest_.cancel();
-    if (!is_closed_loop()) {
-        unwatch();
-        service_.remove_shortage(*this);
-    }
+    unwatch();
+    if (!is_closed_loop()) service_.remove_shortage(*this);
     for (Listening& one : listening_) {
         // Out of the selector before the number is free for others.
         if (!is_closed_loop() && one.socket.descriptor() >= 0) {
@@ -105,7 +103,9 @@ void ServerState::loop_closed() noexcept {
 std::vector<Endpoint> ServerState::endpoints() const {
     std::vector<Endpoint> all;
     if (closed_) return all;
-    for (const Listening& one : listening_) all.push_back(one.socket.local());
+    for (const Listening& one : listening_) {
+        if (one.socket.is_open()) all.push_back(one.socket.local());
+    }
     return all;
 }
 

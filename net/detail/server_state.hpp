@@ -3,6 +3,7 @@
 #define REACTOR_NET_DETAIL_SERVER_STATE_HPP
 
 #include <net/detail/listening_socket.hpp>
+#include <net/detail/listening_watch.hpp>
 #include <net/detail/server_handlers.hpp>
 #include <net/detail/server_operation.hpp>
 #include <net/detail/server_service.hpp>
@@ -88,6 +89,7 @@ public:
 
 private:
     friend class ServerService;  // the list
+    friend class ListeningWatch<ServerState>;
 
     static constexpr std::uint64_t never_ready = static_cast<std::uint64_t>(-1);
 
@@ -95,7 +97,7 @@ private:
         explicit Listening(ListeningSocket opened) noexcept : socket(std::move(opened)) {}
 
         ListeningSocket socket;
-        Handle watch;
+        ListeningWatch<ServerState> watch;
         // The iteration in which it was ready and may have had more clients than were taken.
         std::uint64_t ready_in = never_ready;
     };
@@ -121,6 +123,8 @@ private:
     void update_accepting();
     void watch();
     void unwatch() noexcept;
+    void unwatched(std::size_t index, int refusal) noexcept;
+    void pause(TimePoint now);
     void rest(const std::string& why, std::exception_ptr error);
     void resume_soon() noexcept;
     void end_rest();

@@ -186,7 +186,7 @@ void WatchTable::unreserve(int fd) noexcept {
 
 void WatchTable::refuse_reserved(const char* call, int fd) {
     throw StateError(std::string(call) + ": descriptor " + std::to_string(fd) +
-                     " belongs to a transport of this loop: use its methods");
+                     " belongs to a transport or a listening socket of this loop: use its methods");
 }
 
 void WatchTable::forget(Node& node, bool for_good) noexcept {

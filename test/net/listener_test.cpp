@@ -227,4 +227,28 @@ BOOST_AUTO_TEST_CASE(a_listener_outlives_its_loop) {
     listener.close();
 }
 
+// Epoll tells nobody.
+BOOST_AUTO_TEST_CASE(an_accept_whose_descriptor_is_closed_behind_its_back_fails) {
+    for (const char* const selector : {"poll", "select"}) {
+        reactor::EventLoop loop(reactor::make_selector(selector));
+        int reports = 0;
+        loop.set_exception_handler([&](reactor::EventLoop&, const reactor::Report&) { ++reports; });
+        Listener listener(loop, any_port);
+        const std::string at = listener.local_endpoint().str();
+        const Promise<Socket> accept = listener.accept(std::chrono::seconds(10));
+        const int fd = listener.native_handle();
+        ::close(fd);
+        BOOST_TEST(error_of(loop, accept) == "accept on " + at + ": Bad file descriptor");
+        BOOST_TEST(reports == 1);
+        const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+        BOOST_TEST(other == fd);
+        BOOST_TEST(!listener.is_open());
+        BOOST_CHECK_THROW(listener.accept(), StateError);
+        listener.close();
+        BOOST_TEST(::fcntl(other, F_GETFD) >= 0);
+        ::close(other);
+        BOOST_TEST(loop.watch_count() == 0u);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,7 +2,7 @@
 #include <net/socket.hpp>
 
 #include "connected.hpp"
-#include "transport_fixture.hpp"
+#include "server_fixture.hpp"
 
 #include <reactor/select_selector.hpp>
 
@@ -42,6 +42,17 @@ struct Refused {
     ~Refused() { BOOST_TEST(expected == 0); }
     static std::unique_ptr<reactor::Selector> own(ScriptedSelector* selector) {
         return std::unique_ptr<reactor::Selector>(selector);
+    }
+    /// As the loop does to get rid of a descriptor that was closed while a duplicate keeps its
+    /// file; what it watches beside its wake-up, which comes first, is refused.
+    void make_anew_and_refuse() {
+        support::SocketPair gone;
+        loop.add_reader(gone.mine, [] {});
+        loop.remove_reader(gone.mine);
+        ++expected;
+        for (int i = 0; i < 2; ++i) selector->play({{gone.mine, reactor::Interest::read}});
+        selector->refuse_after = 1;
+        for (int i = 0; i < 5; ++i) loop.run_once(reactor::Duration::zero());
     }
     void refuse() { selector->refuse_next_change(ENOSPC); }
 
@@ -179,17 +190,10 @@ BOOST_AUTO_TEST_CASE(a_transport_whose_watch_cannot_change_is_lost_and_closed) {
     BOOST_TEST(r.loop.watch_count() == 0u);
 }
 
-// With which the loop gets rid of a descriptor that was closed while a duplicate keeps its file.
 BOOST_AUTO_TEST_CASE(a_transport_that_a_selector_made_anew_refuses_is_lost_and_closed) {
     Refused r;
     Watched watched(r);
-    support::SocketPair gone;
-    r.loop.add_reader(gone.mine, [] {});
-    r.loop.remove_reader(gone.mine);
-    r.expected = 1;
-    for (int i = 0; i < 2; ++i) r.selector->play({{gone.mine, reactor::Interest::read}});
-    r.selector->refuse_after = 1;  // the loop's wake-up comes first
-    for (int i = 0; i < 5; ++i) r.loop.run_once(reactor::Duration::zero());
+    r.make_anew_and_refuse();
     BOOST_TEST(watched.course.calls == "made lost");
     BOOST_TEST(watched.course.code() == ENOMEM);
     BOOST_TEST(!transports::is_open(watched.fds[0]));
@@ -216,6 +220,43 @@ BOOST_AUTO_TEST_CASE(a_number_beyond_what_select_can_watch_is_told_by_the_read) 
         BOOST_TEST(error.find("FD_SETSIZE") != std::string::npos, error);
     }
     ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_a_selector_made_anew_refuses_rests_and_goes_on) {
+    Refused r;
+    std::deque<served::Course> courses;
+    const auto factory = [&] {
+        courses.emplace_back();
+        return transports::told(courses.back());
+    };
+    served::Server server = served::create_server(r.loop, factory, any_port);
+    r.make_anew_and_refuse();
+    BOOST_TEST(r.loop.watch_count() == 0u);
+    BOOST_TEST(server.is_serving());
+    BOOST_TEST(server.counters().rests == 1u);
+    BOOST_TEST(server.endpoints().size() == 1u);
+    r.clock.advance(seconds(1));
+    for (int i = 0; i < 3; ++i) r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(r.loop.watch_count() == 1u);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    // Refused once more, it may be closed while it rests.
+    r.make_anew_and_refuse();
+    BOOST_TEST(server.counters().rests == 2u);
+    server.close();
+    BOOST_TEST(r.loop.timer_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pending_accept_that_a_selector_made_anew_refuses_fails) {
+    Refused r;
+    Listener listener(r.loop, any_port);
+    const Promise<Socket> accept = listener.accept(seconds(60));
+    r.make_anew_and_refuse();
+    BOOST_TEST(code_of(accept) == ENOMEM);
+    BOOST_TEST(r.loop.watch_count() == 0u);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    BOOST_TEST(listener.is_open());
+    BOOST_TEST(!listener.accept().done());
+    BOOST_TEST(r.loop.watch_count() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

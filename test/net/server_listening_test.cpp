@@ -4,6 +4,7 @@
 #include "server_fixture.hpp"
 #include "unix_sockets.hpp"
 
+#include <net/listener.hpp>
 #include <net/resolver.hpp>
 
 #include <test/support/temporary_directory.hpp>
@@ -271,6 +272,53 @@ SERVER_TEST(options_that_make_no_sense_are_refused) {
     BOOST_CHECK_THROW(options.write_limits(WriteLimits(1, 2)), std::invalid_argument);
     BOOST_CHECK_THROW(options.stream_limit(0), std::invalid_argument);
     BOOST_TEST((options.idle_timeout() == reactor::forever()));
+}
+
+// Epoll tells nobody, and its server stays deaf.
+SERVER_TEST(a_socket_closed_behind_its_back_is_left_alone_and_the_others_serve_on) {
+    Descriptor first = listening_socket(any_port), second = listening_socket(any_port);
+    const int gone = first.number;
+    ListeningSockets sockets;
+    sockets.add(first.release());
+    sockets.add(second.release());
+    address = sockets.endpoint(1);
+    server = create_server(loop, factory(), std::move(sockets));
+    loop.run_iterations(2);
+    BOOST_TEST(loop.watch_count() == 2u);
+    // It is the server's.
+    BOOST_CHECK_THROW(loop.remove_reader(gone), StateError);
+    BOOST_CHECK_THROW(loop.add_reader(gone, [] {}), StateError);
+    BOOST_CHECK_THROW(reactor::net::Listener::adopt(loop, gone), StateError);
+
+    const bool told = std::string(loop.selector_name()) != "epoll";
+    if (told) ::close(gone);
+    loop.run_iterations(5);
+    BOOST_TEST(take_reports().size() == (told ? 1u : 0u));
+    const Descriptor other(told ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : ::dup(0));
+    if (told) BOOST_TEST(other.number == gone);
+    BOOST_TEST(server.endpoints().size() == (told ? 1u : 2u));
+    connect().send("hello");
+    run_until([&] { return last_bytes() == "hello"; });
+    server.close();
+    BOOST_TEST(is_open(other.number));
+    BOOST_TEST(listening().empty());
+}
+
+SERVER_TEST(in_debug_mode_a_socket_that_blocks_is_refused) {
+    Descriptor socket = listening_socket(any_port);
+    const int fd = socket.number;
+    ListeningSockets sockets;
+    sockets.add(socket.release());
+    server =
+        create_server(loop, factory(), std::move(sockets), ServerOptions().start_serving(false));
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    loop.set_debug(true);
+    BOOST_CHECK_EXCEPTION(
+        server.start_serving(), std::invalid_argument, [&](const std::invalid_argument& error) {
+            return std::string(error.what())
+                       .find("accept: descriptor " + std::to_string(fd) + " blocks") == 0;
+        });
+    BOOST_TEST(!server.is_serving());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
