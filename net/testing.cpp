@@ -114,7 +114,14 @@ void MemoryNetwork::add_failing_host(const std::string& host, std::error_code co
     names_->add(host, {std::vector<Endpoint>(), code, delay});
 }
 
-void MemoryNetwork::drop_connects(const Endpoint& to) { sockets_->obstruct(to, 0); }
+void MemoryNetwork::drop_connects(const Endpoint& to) {
+    if (!to.is_ip()) {
+        throw std::invalid_argument(
+            "MemoryNetwork::drop_connects: only an IP address may fail to answer, not \"" +
+            to.str() + "\": a Unix socket is connected to at once, or fail_connects() refuses");
+    }
+    sockets_->obstruct(to, 0);
+}
 
 void MemoryNetwork::fail_connects(const Endpoint& to, int code) {
     if (code <= 0) throw std::invalid_argument("MemoryNetwork::fail_connects: give an errno");

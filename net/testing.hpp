@@ -134,7 +134,8 @@ public:
     // ---- what goes wrong when the test says so ----
 
     /// Connects to this address (port 0: to all its ports) are not answered: they end after 127 s
-    /// with ETIMEDOUT, as Linux's do.
+    /// with ETIMEDOUT, as Linux's do. Throws std::invalid_argument for a Unix socket's: a connect
+    /// to that has nothing to wait for but its backlog.
     void drop_connects(const Endpoint& to);
     /// The same, but they fail with this errno, at once or as soon as a router can say so.
     void fail_connects(const Endpoint& to, int code);
@@ -144,8 +145,9 @@ public:
     void fail_accepts(int code, std::size_t times);
     /// Resets a connection at both ends; `descriptor` is that of either.
     void reset(int descriptor);
-    /// From now on nothing of that connection arrives any more, in either direction; after 924 s of
-    /// it a sender gets ETIMEDOUT, as Linux's do.
+    /// From now on nothing of that TCP connection arrives any more, in either direction, not even a
+    /// reset; after 924 s of it a sender gets ETIMEDOUT, as Linux's do, and one that is not
+    /// connected yet after 127 s.
     void silence(int descriptor);
 
     // ---- what has happened ----

@@ -220,7 +220,7 @@ void MemorySockets::knock_locally(const LinkPointer& link, const Endpoint& to, D
     const std::shared_ptr<Listener>* const found = find_listener(to);
     if (!found) {
         link->fail(0, ECONNREFUSED);
-    } else if (full(**found) || obstruction(to) == 0) {
+    } else if (full(**found)) {
         world_->at(world_->now() + pause, [this, link, to, pause] {
             knock_locally(link, to, std::min(pause * 2, longest_local_pause));
         });
@@ -233,45 +233,61 @@ void MemorySockets::knock_locally(const LinkPointer& link, const Endpoint& to, D
 /// A SYN arrives.
 void MemorySockets::knock(const LinkPointer& link, const Endpoint& to, int attempt) {
     MemoryLink::End& client = link->end(0);
-    if (!client.open) return;
-    const int obstructed = obstruction(to);
+    if (!client.open || client.over) return;
+    const int obstructed = link->silent() ? 0 : obstruction(to);
     const std::shared_ptr<Listener>* const found = find_listener(to);
     if (obstructed > 0) {
-        refuse_later(link, obstructed);
+        refuse_later(link, to, attempt, obstructed);
     } else if (obstructed < 0 &&
                (!found || world_->random.chance(world_->options.refused_connects))) {
-        refuse_later(link, ECONNREFUSED);
+        refuse_later(link, to, attempt, ECONNREFUSED);
     } else if (obstructed < 0 && !full(**found)) {
-        answer(link, *found);
+        answer(link, to, attempt, *found);
     } else if (obstructed < 0 && world_->options.refuse_when_full) {
-        refuse_later(link, ECONNREFUSED);
+        refuse_later(link, to, attempt, ECONNREFUSED);
     } else {
-        world_->note(name(client.id) + " gets no answer");
-        const Duration pause = first_pause * (1 << attempt);
-        world_->at(world_->now() + pause, [this, link, to, attempt] {
-            if (attempt < last_attempt) {
-                knock(link, to, attempt + 1);
-            } else {
-                link->fail(0, ETIMEDOUT);
-            }
-        });
+        ask_again(link, to, attempt);
     }
 }
 
-void MemorySockets::refuse_later(const LinkPointer& link, int code) {
-    world_->at(world_->now() + world_->latency(), [link, code] { link->fail(0, code); });
+void MemorySockets::ask_again(const LinkPointer& link, const Endpoint& to, int attempt) {
+    world_->note(name(link->end(0).id) + " gets no answer");
+    const Duration pause = first_pause * (1 << attempt);
+    world_->at(world_->now() + pause, [this, link, to, attempt] {
+        if (attempt < last_attempt) {
+            knock(link, to, attempt + 1);
+        } else {
+            link->fail(0, ETIMEDOUT);
+        }
+    });
+}
+
+void MemorySockets::refuse_later(const LinkPointer& link, const Endpoint& to, int attempt,
+                                 int code) {
+    world_->at(world_->now() + world_->latency(), [this, link, to, attempt, code] {
+        if (link->silent()) {
+            ask_again(link, to, attempt);
+        } else {
+            link->fail(0, code);
+        }
+    });
 }
 
 /// The handshake: the client is connected one way later, the server gets to know two ways later.
-void MemorySockets::answer(const LinkPointer& link, const std::shared_ptr<Listener>& listener) {
+void MemorySockets::answer(const LinkPointer& link, const Endpoint& to, int attempt,
+                           const std::shared_ptr<Listener>& listener) {
     ++listener->expected;
     const TimePoint connected = world_->now() + world_->latency();
     const TimePoint accepted = connected + world_->latency();
     link->hold_back(1, accepted);
-    world_->at(connected, [this, link] {
+    world_->at(connected, [this, link, to, attempt] {
         MemoryLink::End& client = link->end(0);
         if (!client.open || client.over) {
             link->end(1).over = true;  // given up meanwhile: the answer meets nobody
+            return;
+        }
+        if (link->silent()) {
+            ask_again(link, to, attempt);
             return;
         }
         client.connecting = false;
@@ -279,7 +295,7 @@ void MemorySockets::answer(const LinkPointer& link, const std::shared_ptr<Listen
     });
     world_->at(accepted, [this, link, listener] {
         --listener->expected;
-        if (!link->end(1).over) enqueue(listener, link);
+        if (!link->end(1).over && !link->silent()) enqueue(listener, link);
     });
 }
 

@@ -132,10 +132,12 @@ void MemoryLink::close(int side) {
         return;
     }
     if (end.over) return;
+    // Linux's state CLOSE: nothing is left to be reset.
+    const bool finished = end.end_received && peer(side).end_received;
     if (end.connecting) {
         end.connecting = false;
         end.over = true;
-    } else if (unread || end.reset_on_close) {
+    } else if ((unread || end.reset_on_close) && !finished) {
         send_reset(side);
     } else if (!end.end_sent) {
         end.end_sent = true;
@@ -258,9 +260,10 @@ void MemoryLink::send_reset(int side) {
     StreamBuffer flying;
     flying.keep(end.output.view().from(0, end.flying));
     std::swap(end.output, flying);
-    if (silent_) return;
     const auto self = shared_from_this();
-    world_.at(arrival(side, 0), [self, side] { self->reset_arrives(1 - side, ECONNRESET); });
+    world_.at(arrival(side, 0), [self, side] {
+        if (!self->silent_) self->reset_arrives(1 - side, ECONNRESET);
+    });
 }
 
 void MemoryLink::reset_arrives(int side, int code) {
@@ -269,14 +272,20 @@ void MemoryLink::reset_arrives(int side, int code) {
     const bool connected = !to.connecting;
     to.over = true;
     to.connecting = false;
-    to.error = to.end_received ? EPIPE : code;
+    // Linux's state CLOSE_WAIT.
+    to.error = code == ECONNRESET && to.end_received && !to.end_sent ? EPIPE : code;
     lose(to.output);
     to.flying = 0;
     ++to.epoch;
     if (!to.open) return;
     world_.note(name(to) + " is told: " + std::strerror(code));
     ++(connected ? world_.counters.resets : world_.counters.refused);
-    if (world_.options.reset_takes_unread) lose(to.input);
+    if (world_.options.reset_takes_unread && !to.input.empty()) {
+        lose(to.input);
+        // An end that was behind it has gone with it: else this would look like all there was.
+        to.end_received = false;
+        to.error = code;
+    }
 }
 
 void MemoryLink::fail(int side, int code) { reset_arrives(side, code); }
@@ -285,8 +294,9 @@ void MemoryLink::reset_both() {
     world_.note("between " + name(ends_[0]) + " and " + name(ends_[1]) + " a reset");
     const auto self = shared_from_this();
     for (const int side : {0, 1}) {
-        world_.at(world_.now() + world_.latency(),
-                  [self, side] { self->reset_arrives(side, ECONNRESET); });
+        world_.at(world_.now() + world_.latency(), [self, side] {
+            if (!self->silent_) self->reset_arrives(side, ECONNRESET);
+        });
     }
 }
 

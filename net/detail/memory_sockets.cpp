@@ -174,7 +174,14 @@ Endpoint MemorySockets::local_endpoint(int descriptor) noexcept {
 
 Endpoint MemorySockets::remote_endpoint(int descriptor) noexcept {
     Socket* const socket = end_of(descriptor);
-    return socket ? socket->link->end(1 - socket->side).local : Endpoint();
+    if (!socket) return Endpoint();
+    const MemoryLink::End& mine = socket->link->end(socket->side);
+    // A Unix socket remembers a peer that has gone.
+    if (mine.connecting || (mine.over && socket->link->kind() == MemoryLink::Kind::tcp)) {
+        errno = ENOTCONN;
+        return Endpoint();
+    }
+    return socket->link->end(1 - socket->side).local;
 }
 
 // ---- what a selector asks -------------------------------------------------------------------
@@ -201,10 +208,9 @@ void MemorySockets::look(TimePoint now, const std::vector<Watch>& watched,
             bits = Interest::read;
         }
         bits &= one.second->interest;
-        // Once in an instant, or time would not pass. A connect that is under way is not told to be
-        // over.
-        if (bits == 0 && !(socket.link && socket.link->end(socket.side).connecting) &&
-            socket.last_spurious != now && world_->random.chance(world_->options.spurious_events)) {
+        // Once in an instant, or time would not pass.
+        if (bits == 0 && socket.last_spurious != now &&
+            world_->random.chance(world_->options.spurious_events)) {
             socket.last_spurious = now;
             bits = one.second->interest;
             world_->note('#' + std::to_string(socket.id) + " is called ready, and is not");
@@ -231,8 +237,8 @@ void MemorySockets::reset(int descriptor) {
 
 void MemorySockets::silence(int descriptor) {
     Socket* const socket = end_of(descriptor);
-    if (!socket) {
-        throw std::invalid_argument("MemoryNetwork::silence: this is no connection in here");
+    if (!socket || socket->link->kind() != MemoryLink::Kind::tcp) {
+        throw std::invalid_argument("MemoryNetwork::silence: this is no TCP connection in here");
     }
     world_->note('#' + std::to_string(socket->id) + " is cut off");
     socket->link->silence();

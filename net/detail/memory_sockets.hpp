@@ -84,7 +84,6 @@ private:
     Socket* find(int descriptor) const noexcept;
     /// The socket if it is an end of a connection; else null, and errno.
     Socket* end_of(int descriptor) const noexcept;
-    Socket* listener_of(int descriptor) const noexcept;
     /// Null, and errno: there is no descriptor left. `id` is 0 for a new one.
     Socket* open(int& descriptor, unsigned id = 0);
     void shut(int descriptor) noexcept;
@@ -100,8 +99,10 @@ private:
     int connect_local(const Endpoint& to, const Endpoint& from);
     void knock_locally(const LinkPointer& link, const Endpoint& to, Duration pause);
     void knock(const LinkPointer& link, const Endpoint& to, int attempt);
-    void answer(const LinkPointer& link, const std::shared_ptr<Listener>& listener);
-    void refuse_later(const LinkPointer& link, int code);
+    void ask_again(const LinkPointer& link, const Endpoint& to, int attempt);
+    void answer(const LinkPointer& link, const Endpoint& to, int attempt,
+                const std::shared_ptr<Listener>& listener);
+    void refuse_later(const LinkPointer& link, const Endpoint& to, int attempt, int code);
     void enqueue(const std::shared_ptr<Listener>& listener, const LinkPointer& link);
     bool full(const Listener& listener) const noexcept {
         return listener.waiting.size() + listener.expected >= listener.most;

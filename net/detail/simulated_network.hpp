@@ -36,7 +36,8 @@ public:
     /// socket(), bind() unless `from` is empty, and connect(), which begins; the descriptor. It
     /// becomes writable when connect_error() tells what has come of it.
     virtual int connect(const Endpoint& to, const Endpoint& from) noexcept = 0;
-    virtual int connect_error(int descriptor) noexcept = 0;  // SO_ERROR: a code, 0 if connected
+    /// SO_ERROR: a code, 0 if connected; EINPROGRESS before.
+    virtual int connect_error(int descriptor) noexcept = 0;
     // Empty, and errno, for an error.
     virtual Endpoint local_endpoint(int descriptor) noexcept = 0;   // getsockname
     virtual Endpoint remote_endpoint(int descriptor) noexcept = 0;  // getpeername

@@ -311,6 +311,22 @@ REACTOR_NET_TEST(a_peer_that_has_ended_may_still_reset) {
     });
 }
 
+REACTOR_NET_TEST(closing_with_input_unread_resets_nobody_who_has_ended) {
+    compare(loop, network, [](Ends& ends) {
+        Words words;
+        words.add({ends.send(b, 5), ends.end_sending(b)});
+        ends.await(a, readable);
+        ends.pause();
+        words.add({ends.end_sending(a)});
+        ends.await(b, readable);
+        ends.close(a);
+        ends.pause();
+        ends.pause();
+        words.add({ends.ready(b), ends.send(b, 1), ends.receive(b), ends.receive(b)});
+        return words.text;
+    });
+}
+
 REACTOR_NET_TEST(a_full_peer_stops_the_sender_until_it_reads) {
     compare(loop, network, [](Ends& ends) {
         // Until nothing goes any more, with time for what is under way.

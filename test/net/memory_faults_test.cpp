@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/create_connection.hpp>
+
 #include "in_memory.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ using support::milliseconds;
 using support::pattern;
 using support::seconds;
 using transports::Course;
+using transports::Endpoint;
 using transports::Transport;
 
 namespace {
@@ -131,6 +134,93 @@ REACTOR_NET_TEST(a_test_may_reset_a_connection_or_cut_it_off) {
     BOOST_CHECK_THROW(network.reset(0), std::invalid_argument);
 }
 
+REACTOR_NET_TEST(a_half_closed_connection_times_out_all_the_same) {
+    auto ends = pair();
+    ends.second.end_sending();
+    settle();
+    BOOST_TEST(ends.first.error_of_reading() == 0);
+    network.silence(ends.first.number());
+    ends.first.send("never heard");
+    loop.run_for(seconds(925));
+    BOOST_TEST(network.calls().connect_error(ends.first.number()) == ETIMEDOUT);
+}
+
+REACTOR_NET_TEST(a_reset_behind_the_own_end_is_a_reset) {
+    auto ends = pair();
+    ends.second.close();
+    settle();
+    BOOST_TEST(ends.first.error_of_reading() == 0);
+    ends.first.send("to nobody");
+    ends.first.end_sending();
+    settle();
+    BOOST_TEST(network.calls().connect_error(ends.first.number()) == ECONNRESET);
+}
+
+REACTOR_NET_TEST(silence_holds_for_resets_that_are_under_way) {
+    auto ends = pair();
+    ends.first.reset();
+    network.silence(ends.second.number());
+    settle();
+    BOOST_TEST(ends.second.error_of_reading() == EAGAIN);
+    ends.second.send("to nobody");
+    loop.run_for(seconds(925));
+    BOOST_TEST(ends.second.error_of_reading() == ETIMEDOUT);
+
+    ends = pair();
+    network.reset(ends.first.number());
+    network.silence(ends.first.number());
+    settle();
+    BOOST_TEST(ends.first.error_of_reading() == EAGAIN);
+    BOOST_TEST(ends.second.error_of_reading() == EAGAIN);
+
+    ends = local_pair();
+    BOOST_CHECK_THROW(network.silence(ends.first.number()), std::invalid_argument);
+}
+
+// At many points in time, from the call to the answer: be that a connection or a refusal.
+REACTOR_NET_TEST(silence_holds_for_connects_that_are_not_answered) {
+    const Endpoint at("192.0.2.1", 80);
+    const Endpoint nobody("192.0.2.9", 80);
+    const Socket listener(network, network.calls().listen(at, 10));
+    for (const Endpoint& to : {at, nobody}) {
+        int silenced = 0;
+        for (int step = 0;; ++step) {
+            Socket client(network, network.calls().connect(to, Endpoint()));
+            loop.run_for(step * support::microseconds(50));
+            const int state = network.calls().connect_error(client.number());
+            if (state != EINPROGRESS) {
+                BOOST_TEST(state == (to == at ? 0 : ECONNREFUSED));
+                break;
+            }
+            ++silenced;
+            network.silence(client.number());
+            loop.run_for(seconds(126));
+            BOOST_TEST(network.calls().connect_error(client.number()) == EINPROGRESS);
+            loop.run_for(seconds(2));
+            BOOST_TEST(network.calls().connect_error(client.number()) == ETIMEDOUT);
+            if (to == nobody) continue;
+            Endpoint peer;
+            BOOST_TEST(network.calls().accept(listener.number(), peer) == -1);
+        }
+        BOOST_TEST(silenced > 5);
+    }
+}
+
+REACTOR_LOOP_TEST_IN(With<Spurious>, a_spurious_event_ends_no_connect) {
+    const Endpoint at("192.0.2.1", 80);
+    const Socket listener(network, network.calls().listen(at, 10));
+    Course course;
+    const Transport transport = loop.run_until_complete(reactor::net::create_connection(
+        loop, [&course] { return transports::told(course); }, at));
+    BOOST_TEST((transport.remote_endpoint() == at));
+    BOOST_TEST(network.log().find("#2 is called ready, and is not") <
+               network.log().find("#2 is connected"));
+    transport.abort();
+    settle();
+    Endpoint peer;
+    const Socket accepted(network, network.calls().accept(listener.number(), peer));
+}
+
 REACTOR_NET_TEST(what_has_come_before_a_reset_can_be_read) {
     auto ends = pair();
     ends.first.send("before");
@@ -147,6 +237,25 @@ REACTOR_LOOP_TEST_IN(With<ResetTakesUnread>, unless_the_option_says_otherwise) {
     settle();
     BOOST_TEST(ends.second.error_of_reading() == ECONNRESET);
     BOOST_TEST(network.counters().bytes_lost == 6u);
+}
+
+REACTOR_LOOP_TEST_IN(With<ResetTakesUnread>, and_then_the_end_behind_it_is_none) {
+    auto ends = pair();
+    ends.first.send("before");
+    ends.first.end_sending();
+    settle();
+    ends.first.reset();
+    settle();
+    BOOST_TEST(ends.second.error_of_reading() == ECONNRESET);
+    BOOST_TEST(ends.second.error_of_reading() == 0);
+    BOOST_TEST(network.counters().bytes_lost == 6u);
+    // One that has been read stays read.
+    ends = pair();
+    ends.first.end_sending();
+    settle();
+    ends.first.reset();
+    settle();
+    BOOST_TEST(ends.second.error_of_reading() == 0);
 }
 
 REACTOR_LOOP_TEST_IN(With<Few>, there_are_so_many_sockets_and_no_more) {

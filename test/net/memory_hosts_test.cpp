@@ -7,6 +7,7 @@
 #include <net/server.hpp>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,40 @@ REACTOR_NET_TEST(an_address_may_not_answer_or_not_be_reachable) {
     network.allow_connects(web());
     Stream stream = loop.run_until_complete(open_connection(loop, web()));
     finish(loop, stream);
+}
+
+REACTOR_NET_TEST(a_unix_socket_may_refuse_and_always_answers) {
+    const Endpoint at = Endpoint::local_path("/run/server");
+    const Door door(network, at, 1);
+    BOOST_CHECK_THROW(network.drop_connects(at), std::invalid_argument);
+    network.fail_connects(at, EACCES);
+    BOOST_TEST(failure_of(loop, open_connection(loop, at)).code == EACCES);
+    network.allow_connects(at);
+    Stream stream = loop.run_until_complete(open_connection(loop, at));
+    finish(loop, stream);
+}
+
+REACTOR_NET_TEST(there_is_a_peer_only_while_there_is_a_connection) {
+    const Door door(network, web(), 1);
+    const auto has_none = [&](const Socket& socket) {
+        return network.calls().remote_endpoint(socket.number()).empty() && errno == ENOTCONN;
+    };
+    const Socket client(network, network.calls().connect(web(), Endpoint()));
+    BOOST_TEST(has_none(client));
+    BOOST_TEST(network.calls().connect_error(client.number()) == EINPROGRESS);
+    settle();
+    BOOST_TEST(network.calls().connect_error(client.number()) == 0);
+    BOOST_TEST((network.calls().remote_endpoint(client.number()) == web()));
+    network.reset(client.number());
+    settle();
+    BOOST_TEST(has_none(client));
+    const Socket refused(network, network.calls().connect(web().with_port(81), Endpoint()));
+    settle();
+    BOOST_TEST(has_none(refused));
+    // Unix sockets remember it.
+    auto ends = local_pair();
+    ends.second.close();
+    BOOST_TEST(!network.calls().remote_endpoint(ends.first.number()).empty());
 }
 
 REACTOR_NET_TEST(an_address_is_listened_on_once) {
