@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/listening_socket.hpp>
 #include <net/detail/listening_watch.hpp>
+#include <net/detail/pending_operations.hpp>
 #include <net/detail/socket_state.hpp>
 #include <net/detail/transport_service.hpp>
 #include <net/listener.hpp>
@@ -97,11 +98,7 @@ void ListenerState::close() noexcept {
     // Last: on a closed loop this destroys what its callbacks captured, perhaps this object.
     accepting->limit.cancel();
     const StateOwner<AcceptOperation> owned(accepting);
-    try {
-        owned->cancel_now("the listener was closed");
-    } catch (...) {
-        owned->end_cancelled(nullptr);  // no memory for the message
-    }
+    cancel_operation(*owned, "the listener was closed");
 }
 
 Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here) {
@@ -218,7 +215,6 @@ detail::ListeningOptions in_detail(const ListenerOptions& options) {
     same.reuse_port = options.reuse_port();
     same.v6_only = options.v6_only();
     same.permissions = options.permissions();
-    same.replace_stale = true;
     return same;
 }
 

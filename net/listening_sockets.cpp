@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <cstring>
-#include <iterator>
 #include <stdexcept>
 #include <system_error>
 #include <utility>

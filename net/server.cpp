@@ -109,9 +109,12 @@ Server serve(EventLoop& loop, Service service, Sockets sockets, const ServerOpti
 }
 
 ListeningSocket open(EventLoop& loop, const Endpoint& at, const ServerOptions& options) {
-    const detail::ListeningOptions how = {options.backlog(),     options.reuse_address(),
-                                          options.reuse_port(),  options.v6_only(),
-                                          options.permissions(), true};
+    detail::ListeningOptions how;
+    how.backlog = options.backlog();
+    how.reuse_address = options.reuse_address();
+    how.reuse_port = options.reuse_port();
+    how.v6_only = options.v6_only();
+    how.permissions = options.permissions();
     return ListeningSocket::open(loop, at, how);
 }
 

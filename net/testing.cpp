@@ -145,8 +145,6 @@ std::string MemoryNetwork::open_sockets() const { return sockets_->list(); }
 
 std::string MemoryNetwork::log() const { return world_->diary(); }
 
-detail::SimulatedNetwork& MemoryNetwork::calls() noexcept { return *sockets_; }
-
 }  // namespace testing
 }  // namespace net
 }  // namespace reactor

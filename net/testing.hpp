@@ -23,7 +23,7 @@ namespace detail {
 class MemoryNames;
 class MemorySockets;
 class MemoryWorld;
-class SimulatedNetwork;
+struct MemoryNetworkAccess;
 
 }  // namespace detail
 
@@ -159,10 +159,9 @@ public:
     /// "0.001204000 #5 sends 100 of 4000 bytes".
     std::string log() const;
 
-    /// The calls themselves.
-    detail::SimulatedNetwork& calls() noexcept;
-
 private:
+    friend struct detail::MemoryNetworkAccess;
+
     reactor::testing::TestLoop& loop_;
     const Fail fail_;
     const std::shared_ptr<detail::MemoryWorld> world_;

@@ -5,7 +5,6 @@
 #include "options.hpp"
 
 #include <reactor/clock.hpp>
-#include <reactor/promise.hpp>
 #include <reactor/task.hpp>
 
 #include <cstddef>

@@ -33,7 +33,7 @@ const char* const usage =
     "  --timeout S         for connecting, and for an answer (default: 10)\n"
     "\n"
     "Exit status: 0 all well, 1 cannot serve, or an answer was wrong or missing, 2 wrong usage,\n"
-    "130 load interrupted.\n";
+    "130 or 143 load interrupted.\n";
 
 namespace {
 

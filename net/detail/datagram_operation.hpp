@@ -4,12 +4,12 @@
 
 #include <net/datagram_socket.hpp>
 #include <net/detail/datagram_descriptor.hpp>
+#include <net/detail/pending_operations.hpp>
 #include <reactor/detail/value_state.hpp>
 #include <reactor/handle.hpp>
 
 #include <cstddef>
 #include <string>
-#include <utility>
 
 namespace reactor {
 namespace net {
@@ -74,7 +74,8 @@ private:
 
 /// The promise of a send or send_to; as for receives.
 struct DatagramSend final
-    : reactor::detail::Pooled<DatagramSend, reactor::detail::OperationState<std::size_t>> {
+    : reactor::detail::Pooled<DatagramSend, reactor::detail::OperationState<std::size_t>>,
+      Listed<DatagramSend> {
     using Pooled::Pooled;
     void abandon() noexcept override;
     void explain(reactor::detail::WhyPending& why) const override {
@@ -85,7 +86,6 @@ struct DatagramSend final
     TimerHandle limit;
     std::string bytes;  // while it waits
     Endpoint to;        // empty: the peer
-    DatagramSend* behind = nullptr;
 };
 
 }  // namespace detail

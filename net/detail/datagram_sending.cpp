@@ -31,7 +31,7 @@ Promise<std::size_t> DatagramState::send(ByteView bytes, const Endpoint& to,
     const StateOwner<DatagramSend> send(reactor::detail::make_state<DatagramSend>(core, here));
     const Promise<std::size_t> promise = PromiseAccess::share<Promise<std::size_t>>(&*send);
     send->to = to;
-    if (!sending_) {
+    if (sends_.empty()) {
         if (attempt(*send, bytes)) return promise;
         try {
             write_watch_ = core.loop->add_writer(watch_options("net::DatagramSocket sends"),
@@ -48,9 +48,7 @@ Promise<std::size_t> DatagramState::send(ByteView bytes, const Endpoint& to,
         send->limit = core.loop->call_at(when, &DatagramState::send_late, this, &*send);
     }
     send->owner = this;
-    send->keep();
-    (last_send_ ? last_send_->behind : sending_) = &*send;
-    last_send_ = &*send;
+    sends_.add(*send);
     return promise;
 }
 
@@ -71,28 +69,28 @@ bool DatagramState::attempt(DatagramSend& send, ByteView bytes) {
 }
 
 void DatagramState::writable() {
-    if (sending_) {
-        send_queued();
-    } else {
+    if (sends_.empty()) {
         write_watch_.cancel();
+    } else {
+        send_queued();
     }
 }
 
 void DatagramState::send_queued() {
-    while (sending_) {
-        if (!attempt(*sending_, sending_->bytes)) {
+    while (DatagramSend* const send = sends_.first()) {
+        if (!attempt(*send, send->bytes)) {
             wait_for_room();
             return;
         }
         pause_ = Duration::zero();
-        const StateOwner<DatagramSend> sent = unlink(*sending_);
+        const StateOwner<DatagramSend> sent = unlink(*send);
         if (sent->status == PromiseStatus::error) {
             // Those behind it go out with the next event: the error of one that nobody holds is
             // reported as it goes, and the exception handler may destroy this object.
-            if (sending_) {
-                wait_for_room();
-            } else {
+            if (sends_.empty()) {
                 stop_waiting_for_room();
+            } else {
+                wait_for_room();
             }
             return;
         }
@@ -104,7 +102,7 @@ void DatagramState::send_queued() {
 /// connected to. What it sends to another one, which is full, would wake it again and again for
 /// nothing: so it asks that one from time to time.
 void DatagramState::wait_for_room() {
-    const Endpoint& to = sending_->to;
+    const Endpoint& to = sends_.first()->to;
     const bool told =
         to.family() != Endpoint::Family::local || (socket_.is_connected() && to == socket_.peer());
     if (told && !asking_) return;  // the watch goes on
@@ -126,25 +124,21 @@ const Endpoint& DatagramState::destination(const DatagramSend& send) const noexc
 }
 
 StateOwner<DatagramSend> DatagramState::unlink(DatagramSend& send) noexcept {
-    DatagramSend* before = nullptr;
-    for (DatagramSend* at = sending_; at != &send; at = at->behind) before = at;
-    (before ? before->behind : sending_) = send.behind;
-    if (last_send_ == &send) last_send_ = before;
     send.owner = nullptr;
     send.limit.cancel();
     std::string().swap(send.bytes);  // the promise may be held long after its outcome
-    return StateOwner<DatagramSend>(&send);
+    return sends_.take(send);
 }
 
 void DatagramState::send_late(DatagramSend* send) {
     const StateOwner<DatagramSend> late = unlink(*send);
-    if (!sending_) stop_waiting_for_room();
+    if (sends_.empty()) stop_waiting_for_room();
     late->fail(std::make_exception_ptr(TimeoutError("send to " + in_words(destination(*late)))));
 }
 
 void DatagramState::forget(DatagramSend& send) noexcept {
     const StateOwner<DatagramSend> cancelled = unlink(send);
-    if (!sending_) stop_waiting_for_room();
+    if (sends_.empty()) stop_waiting_for_room();
 }
 
 }  // namespace detail

@@ -13,13 +13,7 @@ using reactor::detail::StateOwner;
 
 namespace {
 
-void cancel_closed(PromiseState& state) noexcept {
-    try {
-        state.cancel_now("the socket was closed");
-    } catch (...) {
-        state.end_cancelled(nullptr);  // no memory for the message
-    }
-}
+const char* const was_closed = "the socket was closed";
 
 }  // namespace
 
@@ -36,7 +30,7 @@ DatagramState::~DatagramState() {
 }
 
 void DatagramState::connect(const Endpoint& remote) {
-    if (sending_) {
+    if (!sends_.empty()) {
         throw StateError("connect: sends of this socket wait: they would go to the new address");
     }
     socket_.connect(remote);
@@ -57,23 +51,18 @@ void DatagramState::close() noexcept {
     // All is taken out before the first promise is done: on a closed loop that destroys what its
     // callbacks captured, and with it perhaps this object.
     PendingReceive* const receiving = receiving_;
-    DatagramSend* sending = sending_;
+    PendingOperations<DatagramSend> sends = std::move(sends_);
     if (receiving) receiving->limit.cancel();
-    for (DatagramSend* send = sending; send; send = send->behind) send->limit.cancel();
+    for (DatagramSend* send = sends.first(); send; send = send->behind) send->limit.cancel();
     receiving_ = nullptr;
-    sending_ = last_send_ = nullptr;
     stop_watching();
     socket_.close();
 
     if (receiving) {
         const StateOwner<PromiseState> owned(&receiving->promise());
-        cancel_closed(*owned);
+        cancel_operation(*owned, was_closed);
     }
-    while (sending) {
-        const StateOwner<DatagramSend> owned(sending);
-        sending = sending->behind;
-        cancel_closed(*owned);
-    }
+    while (!sends.empty()) cancel_operation(*sends.take_first(), was_closed);
 }
 
 int DatagramState::release() {

@@ -10,8 +10,6 @@
 #include <reactor/promise.hpp>
 
 #include <cstddef>
-#include <string>
-#include <system_error>
 
 namespace reactor {
 namespace net {
@@ -77,8 +75,7 @@ private:
     bool drained_ = false;
 
     PendingReceive* receiving_ = nullptr;
-    DatagramSend* sending_ = nullptr;  // the first of the queue
-    DatagramSend* last_send_ = nullptr;
+    PendingOperations<DatagramSend> sends_;
     Handle read_watch_;
     Handle write_watch_;
     bool asking_ = false;  // by `retry_`, since a watch is of no use: see wait_for_room()

@@ -169,7 +169,7 @@ void ListeningSocket::bind() {
     acceptor_->bind(endpoint, error);
     if (is_path(local_)) {
         const std::string path = local_.address();
-        if (error.value() == EADDRINUSE && options_.replace_stale) {
+        if (error.value() == EADDRINUSE) {
             const StaleSocketRemoval removal(path);
             if (removal.made_way()) acceptor_->bind(endpoint, error);
         }

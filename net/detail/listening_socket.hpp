@@ -19,8 +19,7 @@ struct ListeningOptions {
     bool reuse_address;
     bool reuse_port;
     bool v6_only;
-    int permissions;     // of a Unix path; -1: what the umask leaves of 0777
-    bool replace_stale;  // a Unix path whose server is gone
+    int permissions;  // of a Unix path; -1: what the umask leaves of 0777
 };
 
 /// A socket that listens, non-blocking and close-on-exec: what Listener and Server are made of.

@@ -9,7 +9,6 @@
 #include <reactor/event_loop.hpp>
 
 #include <cstddef>
-#include <utility>
 
 namespace reactor {
 namespace net {

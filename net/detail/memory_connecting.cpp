@@ -174,21 +174,29 @@ int MemorySockets::connect_error(int descriptor) noexcept {
                                                       : socket->link->take_error(socket->side);
 }
 
+/// Null, and errno: there is no descriptor left.
+MemorySockets::LinkPointer MemorySockets::begin_connect(MemoryLink::Kind kind, const Endpoint& to,
+                                                        const Endpoint& from, int& descriptor) {
+    Socket* const socket = open(descriptor);
+    if (!socket) return nullptr;
+    socket->link = std::make_shared<MemoryLink>(*world_, kind);
+    MemoryLink::End& client = socket->link->end(0);
+    client.id = socket->id;
+    client.open = client.connecting = true;
+    client.local = local_for(to, from);
+    socket->link->end(1).local = to;
+    return socket->link;
+}
+
 int MemorySockets::connect(const Endpoint& to, const Endpoint& from) noexcept {
     if (to.empty()) return refuse(EAFNOSUPPORT);
     if (!from.empty() && from.family() != to.family()) return refuse(EINVAL);
     if (!to.is_ip()) return connect_local(to, from);
     int descriptor;
-    Socket* const socket = open(descriptor);
-    if (!socket) return -1;
-    const LinkPointer link = std::make_shared<MemoryLink>(*world_, MemoryLink::Kind::tcp);
-    socket->link = link;
-    MemoryLink::End& client = link->end(0);
-    client.id = socket->id;
-    client.open = client.connecting = true;
-    client.local = local_for(to, from);
-    link->end(1).local = to;
-    world_->note(name(socket->id) + " connects from " + client.local.str() + " to " + to.str());
+    const LinkPointer link = begin_connect(MemoryLink::Kind::tcp, to, from, descriptor);
+    if (!link) return -1;
+    const MemoryLink::End& client = link->end(0);
+    world_->note(name(client.id) + " connects from " + client.local.str() + " to " + to.str());
     world_->at(world_->now() + world_->latency(), [this, link, to] { knock(link, to, 0); });
     return descriptor;
 }
@@ -200,16 +208,9 @@ int MemorySockets::connect_local(const Endpoint& to, const Endpoint& from) {
     // A path would be there without a listener only if its server had died.
     if (!find_listener(to)) return refuse(to.is_abstract() ? ECONNREFUSED : ENOENT);
     int descriptor;
-    Socket* const socket = open(descriptor);
-    if (!socket) return -1;
-    const LinkPointer link = std::make_shared<MemoryLink>(*world_, MemoryLink::Kind::local);
-    socket->link = link;
-    MemoryLink::End& client = link->end(0);
-    client.id = socket->id;
-    client.open = client.connecting = true;
-    client.local = local_for(to, from);
-    link->end(1).local = to;
-    world_->note(name(socket->id) + " connects to " + to.str());
+    const LinkPointer link = begin_connect(MemoryLink::Kind::local, to, from, descriptor);
+    if (!link) return -1;
+    world_->note(name(link->end(0).id) + " connects to " + to.str());
     knock_locally(link, to, first_local_pause);
     return descriptor;
 }

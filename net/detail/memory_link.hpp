@@ -8,7 +8,6 @@
 #include <reactor/clock.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -96,6 +96,8 @@ private:
     std::uint16_t free_port(Endpoint::Family family);
     Endpoint local_for(const Endpoint& to, const Endpoint& from);
     int obstruction(const Endpoint& to) const;
+    LinkPointer begin_connect(MemoryLink::Kind kind, const Endpoint& to, const Endpoint& from,
+                              int& descriptor);
     int connect_local(const Endpoint& to, const Endpoint& from);
     void knock_locally(const LinkPointer& link, const Endpoint& to, Duration pause);
     void knock(const LinkPointer& link, const Endpoint& to, int attempt);
@@ -118,6 +120,13 @@ private:
     std::deque<int> accept_failures_;
     unsigned last_id_ = 0;
     std::uint16_t last_port_ = 0;
+};
+
+/// For tests of the network itself.
+struct MemoryNetworkAccess {
+    static SimulatedNetwork& calls(testing::MemoryNetwork& network) noexcept {
+        return *network.sockets_;
+    }
 };
 
 }  // namespace detail

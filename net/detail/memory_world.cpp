@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/memory_world.hpp>
 
-#include <chrono>
 #include <stdexcept>
 
 namespace reactor {

@@ -7,7 +7,6 @@
 #include <reactor/clock.hpp>
 #include <reactor/testing_clock.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,7 +19,7 @@ namespace net {
 namespace detail {
 
 /// What all sockets of a network in memory share: its time, its chance, what is under way, and the
-/// diary. Owned by MemorySockets.
+/// diary. Shared by MemorySockets, MemoryNames and their MemoryNetwork.
 class MemoryWorld {
 public:
     MemoryWorld(const reactor::testing::VirtualClock& clock, std::uint64_t seed,

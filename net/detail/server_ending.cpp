@@ -61,13 +61,13 @@ void ServerState::settle() noexcept {
 /// The connections are lost; handlers may go on.
 bool ServerState::settle_one() noexcept {
     const bool over = all_over();
-    for (ServerOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
+    for (PendingOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
         if (waiting->empty() || (waiting == &serves_ && !over)) continue;
-        const StateOwner<ServerWait> wait = waiting->take(*waiting->first());
+        const StateOwner<ServerWait> wait = waiting->take_first();
         wait->settle(PromiseStatus::value);
         return true;
     }
-    for (ServerShutdown* one = shutdowns_.first(); one; one = shutdowns_.behind(*one)) {
+    for (ServerShutdown* one = shutdowns_.first(); one; one = one->behind) {
         if (!over && one->phase != Phase::abort) continue;
         settle(*one);
         return true;

@@ -82,21 +82,15 @@ void ServerState::release() noexcept {
 void ServerState::loop_closed() noexcept {
     const Keep keep(*this);
     close_sockets();
-    const auto end = [](reactor::detail::PromiseState& state) noexcept {
-        try {
-            state.cancel_now("the event loop was closed");
-        } catch (...) {
-            state.end_cancelled(nullptr);  // no memory for the message
-        }
-    };
+    const char* const why = "the event loop was closed";
     // What the promises' callbacks have captured may be anything, this server's holder included.
-    for (ServerOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
-        while (!waiting->empty()) end(*waiting->take(*waiting->first()));
+    for (PendingOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
+        while (!waiting->empty()) cancel_operation(*waiting->take_first(), why);
     }
     while (!shutdowns_.empty()) {
-        const auto shutdown = shutdowns_.take(*shutdowns_.first());
+        const auto shutdown = shutdowns_.take_first();
         shutdown->limit.cancel();
-        end(*shutdown);
+        cancel_operation(*shutdown, why);
     }
 }
 

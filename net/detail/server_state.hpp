@@ -31,7 +31,7 @@ namespace detail {
 /// server_state.cpp; accepting, and what it promises when it ends, have sources of their own.
 class ServerState final : public TransportOwner, public DescriptorShortage {
 public:
-    /// With one reference, the caller's. `serve` begins to accept.
+    /// With one reference, the caller's. start_serving() begins to accept.
     ServerState(EventLoop& loop, ProtocolFactory factory, std::vector<ListeningSocket> sockets,
                 const ServerOptions& options);
     ServerState(EventLoop& loop, StreamHandler handler, std::vector<ListeningSocket> sockets,
@@ -158,11 +158,11 @@ private:
     std::unordered_map<Endpoint, std::size_t> by_address_;  // connections, if they are limited
     ServerCounters counters_;
     TimerHandle rest_;
-    TimePoint reported_;                   // the last rest that was
-    std::size_t arriving_ = 0;             // 1 while a client is being given a protocol
-    ServerOperations<ServerWait> waits_;   // wait_closed()
-    ServerOperations<ServerWait> serves_;  // serve_forever()
-    ServerOperations<ServerShutdown> shutdowns_;
+    TimePoint reported_;                    // the last rest that was
+    std::size_t arriving_ = 0;              // 1 while a client is being given a protocol
+    PendingOperations<ServerWait> waits_;   // wait_closed()
+    PendingOperations<ServerWait> serves_;  // serve_forever()
+    PendingOperations<ServerShutdown> shutdowns_;
     ServerState* before_ = nullptr;
     ServerState* behind_ = nullptr;
     std::size_t references_ = 1;

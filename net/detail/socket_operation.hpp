@@ -2,6 +2,7 @@
 #ifndef REACTOR_NET_DETAIL_SOCKET_OPERATION_HPP
 #define REACTOR_NET_DETAIL_SOCKET_OPERATION_HPP
 
+#include <net/detail/pending_operations.hpp>
 #include <reactor/detail/value_state.hpp>
 #include <reactor/handle.hpp>
 
@@ -49,7 +50,8 @@ struct ReadOperation final : reactor::detail::Pooled<ReadOperation, SocketOperat
     std::string bytes;  // of `to_end`: what has come so far
 };
 
-struct SendOperation final : reactor::detail::Pooled<SendOperation, SocketOperation<void>> {
+struct SendOperation final : reactor::detail::Pooled<SendOperation, SocketOperation<void>>,
+                             Listed<SendOperation> {
     using Pooled::Pooled;
     void abandon() noexcept override;
     void explain(reactor::detail::WhyPending& why) const override { why.what = "Socket::send"; }
@@ -65,7 +67,6 @@ struct SendOperation final : reactor::detail::Pooled<SendOperation, SocketOperat
     std::shared_ptr<const std::string> shared;
     std::size_t sent = 0;
     bool ends_stream = false;  // shutdown_send()
-    SendOperation* behind = nullptr;
 };
 
 }  // namespace detail

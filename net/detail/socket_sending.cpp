@@ -28,7 +28,7 @@ Promise<void> SocketState::send(std::string own, std::shared_ptr<const std::stri
     send->shared = std::move(shared);
     send->ends_stream = ends_stream;
     sending_ended_ = ends_stream;
-    if (!sending_ && advance(*send)) return promise;
+    if (sends_.empty() && advance(*send)) return promise;
 
     if (!watch_writing(*send, "send to")) return promise;
     const TimePoint when = deadline.at(*core.loop);
@@ -36,9 +36,7 @@ Promise<void> SocketState::send(std::string own, std::shared_ptr<const std::stri
         send->limit = core.loop->call_at(when, &SocketState::send_late, this, &*send);
     }
     send->owner = this;
-    send->keep();
-    (last_send_ ? last_send_->behind : sending_) = &*send;
-    last_send_ = &*send;
+    sends_.add(*send);
     return promise;
 }
 
@@ -78,48 +76,41 @@ void SocketState::writable() {
         connect_ready();
         return;
     }
-    while (sending_) {
-        if (!advance(*sending_)) return;
-        if (sending_->status == PromiseStatus::error) break;
-        unlink(*sending_);
+    while (SendOperation* const send = sends_.first()) {
+        if (!advance(*send)) return;
+        if (send->status == PromiseStatus::error) break;
+        unlink(*send);
     }
     write_watch_.cancel();
     // One has failed: those behind it fail with the same error.
-    SendOperation* failed = sending_;
-    sending_ = last_send_ = nullptr;
-    for (SendOperation* send = failed; send; send = send->behind) {
+    PendingOperations<SendOperation> failed = std::move(sends_);
+    for (SendOperation* send = failed.first(); send; send = send->behind) {
         send->limit.cancel();
         send->drop_bytes();
-        if (!send->done()) send->fail(failed->error);
+        if (!send->done()) send->fail(failed.first()->error);
     }
     // Dropped last, when all are done: one that nobody holds is reported as it goes, and the
     // exception handler may cancel the others, or destroy this object.
-    while (failed) {
-        const StateOwner<SendOperation> owned(failed);
-        failed = failed->behind;
-    }
+    while (!failed.empty()) failed.take_first();
 }
 
 StateOwner<SendOperation> SocketState::unlink(SendOperation& send) noexcept {
-    SendOperation* before = nullptr;
-    for (SendOperation* at = sending_; at != &send; at = at->behind) before = at;
-    (before ? before->behind : sending_) = send.behind;
-    if (last_send_ == &send) last_send_ = before;
     send.drop_bytes();
-    SendOperation* out = &send;
-    return detach(out);
+    send.owner = nullptr;
+    send.limit.cancel();
+    return sends_.take(send);
 }
 
 void SocketState::send_late(SendOperation* send) {
     const StateOwner<SendOperation> late = unlink(*send);
-    if (!sending_) write_watch_.cancel();
+    if (sends_.empty()) write_watch_.cancel();
     if (late->ends_stream) sending_ended_ = false;
     fail_late(*late, "send to");
 }
 
 void SocketState::forget(SendOperation& send) noexcept {
     const StateOwner<SendOperation> cancelled = unlink(send);
-    if (!sending_) write_watch_.cancel();
+    if (sends_.empty()) write_watch_.cancel();
     if (cancelled->ends_stream) sending_ended_ = false;
 }
 

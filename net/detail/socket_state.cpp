@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace reactor {
 namespace net {
@@ -14,13 +15,7 @@ using reactor::detail::StateOwner;
 
 namespace {
 
-void cancel_closed(PromiseState& state) noexcept {
-    try {
-        state.cancel_now("the socket was closed");
-    } catch (...) {
-        state.end_cancelled(nullptr);  // no memory for the message
-    }
-}
+const char* const was_closed = "the socket was closed";
 
 }  // namespace
 
@@ -76,28 +71,23 @@ void SocketState::close() noexcept {
     // callbacks captured, and with it perhaps this object.
     ConnectOperation* const connecting = connecting_;
     ReadOperation* const reading = reading_;
-    SendOperation* sending = sending_;
+    PendingOperations<SendOperation> sends = std::move(sends_);
     if (connecting) connecting->limit.cancel();
     if (reading) reading->limit.cancel();
-    for (SendOperation* send = sending; send; send = send->behind) send->limit.cancel();
+    for (SendOperation* send = sends.first(); send; send = send->behind) send->limit.cancel();
     connecting_ = nullptr;
     reading_ = nullptr;
-    sending_ = last_send_ = nullptr;
     close_descriptor();
 
     if (connecting) {
         const StateOwner<ConnectOperation> owned(connecting);
-        cancel_closed(*owned);
+        cancel_operation(*owned, was_closed);
     }
     if (reading) {
         const StateOwner<ReadOperation> owned(reading);
-        cancel_closed(*owned);
+        cancel_operation(*owned, was_closed);
     }
-    while (sending) {
-        const StateOwner<SendOperation> owned(sending);
-        sending = sending->behind;
-        cancel_closed(*owned);
-    }
+    while (!sends.empty()) cancel_operation(*sends.take_first(), was_closed);
 }
 
 int SocketState::release() {

@@ -99,8 +99,7 @@ private:
 
     ConnectOperation* connecting_ = nullptr;
     ReadOperation* reading_ = nullptr;
-    SendOperation* sending_ = nullptr;  // the first of the queue
-    SendOperation* last_send_ = nullptr;
+    PendingOperations<SendOperation> sends_;
     Handle read_watch_;
     Handle write_watch_;
     TimerHandle retry_;   // of a connect

@@ -2,6 +2,7 @@
 #ifndef REACTOR_NET_DETAIL_STREAM_OPERATION_HPP
 #define REACTOR_NET_DETAIL_STREAM_OPERATION_HPP
 
+#include <net/detail/pending_operations.hpp>
 #include <net/detail/stream_request.hpp>
 #include <reactor/detail/value_state.hpp>
 #include <reactor/handle.hpp>
@@ -14,7 +15,6 @@ namespace net {
 namespace detail {
 
 class StreamState;
-class StreamWaits;
 
 /// The promise of something that a stream waits for. While it is pending the stream owns a
 /// reference, and `owner` is set; cancelled, it takes itself out of the stream before the caller
@@ -39,41 +39,12 @@ struct StreamRead final : reactor::detail::Pooled<StreamRead, StreamOperation<st
 };
 
 /// A drain() or close() that waits.
-struct StreamWait final : reactor::detail::Pooled<StreamWait, StreamOperation<void>> {
+struct StreamWait final : reactor::detail::Pooled<StreamWait, StreamOperation<void>>,
+                          Listed<StreamWait> {
     using Pooled::Pooled;
     void abandon() noexcept override;
 
-    StreamWaits* among = nullptr;
-    StreamWait* before = nullptr;
-    StreamWait* behind = nullptr;
-};
-
-/// Those that wait for the same, in the order of the calls. Owns a reference of each.
-class StreamWaits {
-public:
-    StreamWaits() noexcept = default;
-    StreamWaits(const StreamWaits&) = delete;
-    StreamWaits& operator=(const StreamWaits&) = delete;
-
-    StreamWait* first() const noexcept { return first_; }
-    void add(StreamWait& wait) noexcept {
-        wait.keep();
-        wait.among = this;
-        wait.before = last_;
-        (last_ ? last_->behind : first_) = &wait;
-        last_ = &wait;
-    }
-    /// The reference is the caller's from then on.
-    void remove(StreamWait& wait) noexcept {
-        (wait.before ? wait.before->behind : first_) = wait.behind;
-        (wait.behind ? wait.behind->before : last_) = wait.before;
-        wait.among = nullptr;
-        wait.before = wait.behind = nullptr;
-    }
-
-private:
-    StreamWait* first_ = nullptr;
-    StreamWait* last_ = nullptr;
+    PendingOperations<StreamWait>* among = nullptr;
 };
 
 }  // namespace detail

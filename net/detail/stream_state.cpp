@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/pending_operations.hpp>
 #include <net/detail/stream_state.hpp>
 
 #include <cerrno>
@@ -15,14 +16,6 @@ using reactor::detail::PromiseState;
 using reactor::detail::StateOwner;
 
 namespace {
-
-void cancel(PromiseState& state, const char* why) noexcept {
-    try {
-        state.cancel_now(why);
-    } catch (...) {
-        state.end_cancelled(nullptr);  // no memory for the message
-    }
-}
 
 bool is_closed(const reactor::detail::LoopCore& core) noexcept {
     return core.closed.load(std::memory_order_relaxed);
@@ -73,7 +66,7 @@ void StreamState::detached() noexcept {
     const char* const why = is_closed(core) ? "the event loop was closed"
                                             : "the connection was given to another protocol";
     cancel_pending(why);
-    while (StreamWait* const wait = closes_.first()) cancel(*take(*wait), why);
+    while (StreamWait* const wait = closes_.first()) cancel_operation(*take(*wait), why);
 }
 
 Promise<void> StreamState::close(const Here& here) {
@@ -86,6 +79,7 @@ Promise<void> StreamState::close(const Here& here) {
         close->retrieved = true;
         return promise;
     }
+    close->among = &closes_;
     closes_.add(*close);
     close_transport();
     ended();
@@ -136,8 +130,8 @@ void StreamState::close_transport() const noexcept {
 }
 
 void StreamState::cancel_pending(const char* why) noexcept {
-    if (reading_) cancel(*take_read(), why);
-    while (StreamWait* const wait = drains_.first()) cancel(*take(*wait), why);
+    if (reading_) cancel_operation(*take_read(), why);
+    while (StreamWait* const wait = drains_.first()) cancel_operation(*take(*wait), why);
 }
 
 // ---- waiting for the connection -------------------------------------------------------------
@@ -164,6 +158,7 @@ Promise<void> StreamState::drain(const Deadline& deadline, const Here& here) {
         if (when != never()) {
             wait->limit = core.loop->call_at(when, &StreamState::wait_late, this, &*wait);
         }
+        wait->among = &drains_;
         drains_.add(*wait);
     }
     return promise;
@@ -196,9 +191,8 @@ void StreamState::finish(StreamWait& wait) const noexcept {
 }
 
 StateOwner<StreamWait> StreamState::take(StreamWait& wait) noexcept {
-    wait.among->remove(wait);
     wait.limit.cancel();
-    return StateOwner<StreamWait>(&wait);
+    return wait.among->take(wait);
 }
 
 void StreamState::forget(StreamWait& wait) noexcept { take(wait); }

@@ -95,8 +95,8 @@ private:
     std::size_t limit_ = Stream::default_limit;
     StreamBuffer buffer_;
     StreamRead* reading_ = nullptr;  // owns a reference
-    StreamWaits drains_;
-    StreamWaits closes_;
+    PendingOperations<StreamWait> drains_;
+    PendingOperations<StreamWait> closes_;
     Handle drain_check_;
     std::exception_ptr error_;  // what the connection was lost with
     bool eof_ = false;          // nothing will follow what is kept

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/pending_operations.hpp>
 #include <net/detail/socket_service.hpp>
 #include <net/detail/transport_state.hpp>
 #include <reactor/detail/write_signals_blocked.hpp>
@@ -53,14 +54,6 @@ bool concerns_the_file(int code) noexcept {
     return took;
 }
 
-void cancel(FileOperation& file, const char* why) noexcept {
-    try {
-        file.cancel_now(why);
-    } catch (...) {
-        file.end_cancelled(nullptr);  // no memory for the message
-    }
-}
-
 }  // namespace
 
 void FileOperation::abandon() noexcept {
@@ -80,7 +73,7 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
         if (error_) {
             operation->fail(error_);
         } else {
-            cancel(*operation, "the transport is closing");
+            cancel_operation(*operation, "the transport is closing");
         }
         return promise;
     }
@@ -186,7 +179,7 @@ void TransportState::end_files(Output& output) noexcept {
         if (error_) {
             file->fail(error_);
         } else {
-            cancel(*file, "the transport was aborted");
+            cancel_operation(*file, "the transport was aborted");
         }
     }
 }

@@ -20,6 +20,14 @@ using programs::lines_in;
 using programs::number_before;
 using programs::Strings;
 
+/// The two servers that there are, for tests of either.
+const Strings ways = {"callbacks", "streams"};
+
+inline Strings served(const std::string& way, Strings arguments) {
+    if (way == "streams") arguments.push_back("--streams");
+    return arguments;
+}
+
 /// A running server, by callbacks or by streams.
 class Server {
 public:

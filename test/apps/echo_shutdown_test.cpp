@@ -9,13 +9,6 @@ namespace data = boost::unit_test::data;
 
 namespace {
 
-const Strings ways = {"callbacks", "streams"};
-
-Strings served(const std::string& way, Strings arguments) {
-    if (way == "streams") arguments.push_back("--streams");
-    return arguments;
-}
-
 void greet(plain::Socket& client) {
     client.send("hello");
     BOOST_TEST(client.read(5) == "hello");

@@ -11,13 +11,6 @@ namespace data = boost::unit_test::data;
 
 namespace {
 
-const Strings ways = {"callbacks", "streams"};
-
-Strings served(const std::string& way, Strings arguments) {
-    if (way == "streams") arguments.push_back("--streams");
-    return arguments;
-}
-
 std::string noise(std::size_t size) {
     std::string bytes;
     for (std::uint32_t n = 1; bytes.size() < size;) {

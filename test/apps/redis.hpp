@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include <poll.h>
 
 #include <test/support/temporary_directory.hpp>
 

@@ -31,6 +31,25 @@ struct EchoLoad {
     }
 };
 
+/// So many connections, watched for input.
+inline std::vector<int> connect_all(const sockaddr_in& address, std::size_t connections,
+                                    int epoll) {
+    std::vector<int> sockets;
+    for (std::size_t i = 0; i < connections; ++i) {
+        const int fd = checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+        checked(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address),
+                "connect");
+        const int on = 1;
+        checked(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "setsockopt");
+        epoll_event event = {};
+        event.events = EPOLLIN;
+        event.data.fd = fd;
+        checked(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
+        sockets.push_back(fd);
+    }
+    return sockets;
+}
+
 /// What the echo servers talk to: connects so many times, then sends so many messages on each
 /// connection and the next one for each that has come back, as many altogether as it shall, and
 /// closes. `numbers` are those of EchoLoad::numbers().
@@ -43,20 +62,10 @@ inline void exchange_messages(char** numbers) {
     const std::string bytes(load.size * load.depth, 'x');
     std::string room(std::max<std::size_t>(bytes.size(), 65536), '\0');
     const int epoll = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+    const std::vector<int> sockets = connect_all(address, load.connections, epoll);
     std::vector<std::size_t> received;  // of the current message, by descriptor
-    std::vector<int> sockets;
-    for (std::size_t i = 0; i < load.connections; ++i) {
-        const int fd = checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-        checked(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address),
-                "connect");
-        const int on = 1;
-        checked(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "setsockopt");
-        epoll_event event = {};
-        event.events = EPOLLIN;
-        event.data.fd = fd;
-        checked(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
-        sockets.push_back(fd);
-        received.resize(std::size_t(fd) + 1);
+    if (!sockets.empty()) {
+        received.resize(std::size_t(*std::max_element(sockets.begin(), sockets.end())) + 1);
     }
     std::uint64_t sent = 0;
     std::uint64_t pending = 0;

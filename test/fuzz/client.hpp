@@ -3,10 +3,9 @@
 #define REACTOR_TEST_FUZZ_CLIENT_HPP
 
 #include <net/detail/memory_random.hpp>
+#include <net/endpoint.hpp>
 #include <net/port.hpp>
-#include <net/stream.hpp>
 #include <reactor/event_loop.hpp>
-#include <reactor/promise.hpp>
 #include <reactor/task_handle.hpp>
 
 #include <cstddef>
@@ -54,8 +53,7 @@ struct Story {
     std::string error;       // what ended it; empty: nothing
 };
 
-/// One client: connects, writes and reads at the same time, ends as planned. The promise is done
-/// when it is gone, and never fails but by cancellation.
+/// One client: connects, writes and reads at the same time, ends as planned.
 class Client {
 public:
     Client(reactor::EventLoop& loop, const Place& place, const Plan& plan);

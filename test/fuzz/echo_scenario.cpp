@@ -3,9 +3,7 @@
 
 #include <net/server.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <utility>
 
 namespace fuzz {
 
@@ -44,11 +42,7 @@ private:
         }
         const Endpoint at = somewhere(7);
         server_ = echo_server(at, server_options);
-        Place place;
-        place.address = at;
-        place.port = at.port();
-        if (at.is_ip() && random.below(2) == 0) place.host = name_for(at, "echo.test");
-        return place;
+        return place_at(at, "echo.test");
     }
 
     Promise<void> shut_down() override {
@@ -59,7 +53,7 @@ private:
 
     bool is_patient() const override { return patient_; }
 
-    void check(bool, Outcome& outcome) override {
+    void check(Outcome& outcome) override {
         if (server_.is_serving()) outcome.faults.push_back("a server serves after its end");
         if (server_.counters().open != 0) {
             outcome.faults.push_back("a server counts open connections after its end");

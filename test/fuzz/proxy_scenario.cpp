@@ -64,11 +64,7 @@ private:
         proxy::Forwarder* const forwarder = forwarder_.get();
         front_ = reactor::net::create_server(
             loop, [forwarder] { return forwarder->serve_client(); }, at, front);
-        Place place;
-        place.address = at;
-        place.port = at.port();
-        if (at.is_ip() && random.below(2) == 0) place.host = name_for(at, "proxy.test");
-        return place;
+        return place_at(at, "proxy.test");
     }
 
     Promise<void> shut_down() override {
@@ -91,7 +87,7 @@ private:
 
     bool is_patient() const override { return patient_; }
 
-    void check(bool nothing_wrong, Outcome& outcome) override {
+    void check(Outcome& outcome) override {
         const proxy::Traffic& traffic = forwarder_->traffic();
         if (traffic.open != 0) {
             outcome.faults.push_back("the proxy counts open connections after its end");
@@ -100,7 +96,6 @@ private:
             traffic.to_clients > traffic.from_targets) {
             outcome.faults.push_back("the proxy has sent more than it has got");
         }
-        static_cast<void>(nothing_wrong);
     }
 
     std::vector<Server> servers_;

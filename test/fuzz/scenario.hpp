@@ -48,7 +48,7 @@ protected:
     /// Whether nothing in the servers' options can cut a client off.
     virtual bool is_patient() const = 0;
     /// Adds what is not as it must be, when everything has ended.
-    virtual void check(bool, Outcome&) {}
+    virtual void check(Outcome& outcome) = 0;
 
     reactor::Duration some(reactor::Duration longest) {
         return random.between(reactor::Duration::zero(), longest);
@@ -59,6 +59,8 @@ protected:
                                      const reactor::net::ServerOptions& options);
     /// A name for that address, which may have others that do not answer.
     std::string name_for(const reactor::net::Endpoint& address, const std::string& host);
+    /// For clients who know it by its address, or by that name.
+    Place place_at(const reactor::net::Endpoint& address, const std::string& host);
 
     reactor::testing::LoopFixture& fixture;
     reactor::testing::TestLoop& loop;

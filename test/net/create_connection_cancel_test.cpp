@@ -5,7 +5,6 @@
 #include "connected.hpp"
 #include "transport_fixture.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -41,6 +40,12 @@ int accept_those_that_are_gone(TestLoop& loop, Listener& listener, int expected)
     return gone;
 }
 
+void check_nothing_left(TestLoop& loop, std::size_t descriptors_before) {
+    BOOST_TEST(open_descriptors() == descriptors_before);
+    BOOST_TEST(loop.timer_count() == 0u);
+    BOOST_TEST(loop.watch_count() == 0u);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(create_connection_cancel)
@@ -70,9 +75,7 @@ REACTOR_LOOP_TEST(a_cancelled_create_connection_leaves_nothing) {
         loop.run_until_idle();
         BOOST_TEST(promise.cancelled());
         course.transport = Transport();
-        BOOST_TEST(open_descriptors() == before);
-        BOOST_TEST(loop.timer_count() == 0u);
-        BOOST_TEST(loop.watch_count() == 0u);
+        check_nothing_left(loop, before);
         BOOST_TEST((course.calls == "" || course.calls == "made lost"), course.calls);
         BOOST_TEST(course.destroyed == (course.calls.empty() ? 0 : 1));
         BOOST_TEST(!course.error);
@@ -100,9 +103,7 @@ REACTOR_LOOP_TEST(a_cancelled_open_connection_leaves_nothing) {
         BOOST_TEST(promise.cancel());
         loop.run_until_idle();
         BOOST_TEST(promise.cancelled());
-        BOOST_TEST(open_descriptors() == before);
-        BOOST_TEST(loop.timer_count() == 0u);
-        BOOST_TEST(loop.watch_count() == 0u);
+        check_nothing_left(loop, before);
     }
 }
 

@@ -96,7 +96,6 @@ REACTOR_LOOP_TEST(a_unix_datagram_may_be_longer_than_those_of_ip) {
 REACTOR_LOOP_TEST(any_callback_may_destroy_the_socket) {
     be_patient(loop);
     const auto socket = std::make_shared<DatagramSocket>(loop, any_port);
-    const std::weak_ptr<DatagramSocket> alive = socket;
     const Promise<Datagram> receive = socket->receive_from();
     DatagramSocket client(loop, Endpoint::Family::ipv4);
     DatagramSocket other(loop, any_port);

@@ -3,7 +3,6 @@
 
 #include "datagrams.hpp"
 
-#include <cerrno>
 #include <memory>
 
 using namespace datagrams;

@@ -4,7 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <net/detail/simulated_network.hpp>
+#include <net/detail/memory_sockets.hpp>
 #include <net/testing.hpp>
 
 #include "transport_fixture.hpp"
@@ -25,6 +25,11 @@ using reactor::net::detail::SimulatedNetwork;
 using reactor::net::testing::MemoryNetwork;
 using reactor::net::testing::MemoryNetworkCounters;
 using reactor::net::testing::MemoryNetworkOptions;
+
+/// The system calls that it answers.
+inline SimulatedNetwork& calls(MemoryNetwork& network) {
+    return reactor::net::detail::MemoryNetworkAccess::calls(network);
+}
 
 /// A descriptor of the network that belongs to the test.
 class Socket {
@@ -49,15 +54,15 @@ public:
         if (descriptor_ >= 0) network_->close(release());
     }
     void reset() {
-        network_->calls().reset_on_close(descriptor_);
+        calls(*network_).reset_on_close(descriptor_);
         close();
     }
-    void end_sending() { BOOST_TEST(network_->calls().end_sending(descriptor_) == 0); }
+    void end_sending() { BOOST_TEST(calls(*network_).end_sending(descriptor_) == 0); }
 
     /// How many bytes were taken; -1: none now. Other errors fail the test.
     ::ssize_t send(const std::string& bytes) {
         const ::iovec piece = {const_cast<char*>(bytes.data()), bytes.size()};
-        const ::ssize_t took = network_->calls().send(descriptor_, &piece, 1);
+        const ::ssize_t took = calls(*network_).send(descriptor_, &piece, 1);
         if (took < 0) BOOST_TEST(errno == EAGAIN);
         return took;
     }
@@ -67,7 +72,7 @@ public:
         char part[4096];
         while (all.size() < most) {
             const std::size_t wanted = std::min(sizeof part, most - all.size());
-            const ::ssize_t got = network_->calls().receive(descriptor_, part, wanted);
+            const ::ssize_t got = calls(*network_).receive(descriptor_, part, wanted);
             if (ended && got == 0) *ended = true;
             if (got <= 0) break;
             all.append(part, static_cast<std::size_t>(got));
@@ -77,7 +82,7 @@ public:
     /// 0: bytes, or the end.
     int error_of_reading() {
         char part[1];
-        return network_->calls().receive(descriptor_, part, 1) < 0 ? errno : 0;
+        return calls(*network_).receive(descriptor_, part, 1) < 0 ? errno : 0;
     }
 
 private:

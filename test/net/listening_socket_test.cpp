@@ -27,7 +27,6 @@ ListeningOptions usual() {
     options.reuse_port = false;
     options.v6_only = true;
     options.permissions = -1;
-    options.replace_stale = true;
     return options;
 }
 
@@ -166,17 +165,6 @@ REACTOR_LOOP_TEST(options_are_those_asked_for) {
         const ListeningSocket six = ListeningSocket::open(loop, Endpoint("::", 0), options);
         BOOST_TEST(option_of(six, IPPROTO_IPV6, IPV6_V6ONLY) == (only ? 1 : 0));
     }
-}
-
-REACTOR_LOOP_TEST(a_stale_file_stays_if_it_is_not_to_be_replaced) {
-    const support::TemporaryDirectory directory;
-    const Endpoint at = Endpoint::local_path(directory / "socket");
-    unix_sockets::leave_stale(directory / "socket");
-    ListeningOptions options = usual();
-    options.replace_stale = false;
-    BOOST_TEST(error_of_opening(loop, at, options) ==
-               "listen on " + at.str() + ": Address already in use");
-    BOOST_TEST(unix_sockets::exists(directory / "socket"));
 }
 
 REACTOR_LOOP_TEST(in_a_network_in_memory_it_listens_there) {

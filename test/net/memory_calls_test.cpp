@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <string>
 
 using namespace in_memory;
@@ -152,15 +151,15 @@ private:
         return found;
     }
     ::ssize_t do_receive(int end, char* room, std::size_t size) override {
-        return network_.calls().receive(ends_[end].number(), room, size);
+        return calls(network_).receive(ends_[end].number(), room, size);
     }
     ::ssize_t do_send(int end, std::size_t size) override {
         std::string bytes(size, 'x');
         const ::iovec piece = {&bytes[0], size};
-        return network_.calls().send(ends_[end].number(), &piece, 1);
+        return calls(network_).send(ends_[end].number(), &piece, 1);
     }
     int do_end_sending(int end) override {
-        return network_.calls().end_sending(ends_[end].number());
+        return calls(network_).end_sending(ends_[end].number());
     }
 
     transports::TestLoop& loop_;

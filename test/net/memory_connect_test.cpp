@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <functional>
 
 using namespace in_memory;
 using reactor::Promise;
@@ -27,14 +26,14 @@ namespace {
 struct Hosted : NetTest {
     explicit Hosted(const std::string& selector) : NetTest(selector), listener(network) {
         network.add_host("server.test", {at});
-        listener = Socket(network, network.calls().listen(at, 10));
+        listener = Socket(network, calls(network).listen(at, 10));
         BOOST_REQUIRE(listener.number() >= 0);
     }
     /// The last segment of the handshake is on its way when a client is connected.
     Socket accept() {
         settle();
         Endpoint peer;
-        return Socket(network, network.calls().accept(listener.number(), peer));
+        return Socket(network, calls(network).accept(listener.number(), peer));
     }
     reactor::net::ProtocolFactory factory() {
         return [this] {
@@ -69,7 +68,7 @@ REACTOR_LOOP_TEST_IN(Hosted, transports_connect_by_name) {
     Socket peer = accept();
     BOOST_TEST((transport == course.transport));
     BOOST_TEST((transport.remote_endpoint() == at));
-    BOOST_TEST((transport.local_endpoint() == network.calls().remote_endpoint(peer.number())));
+    BOOST_TEST((transport.local_endpoint() == calls(network).remote_endpoint(peer.number())));
     transport.write("question");
     settle();
     BOOST_TEST(peer.take() == "question");

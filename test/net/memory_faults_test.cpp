@@ -142,7 +142,7 @@ REACTOR_NET_TEST(a_half_closed_connection_times_out_all_the_same) {
     network.silence(ends.first.number());
     ends.first.send("never heard");
     loop.run_for(seconds(925));
-    BOOST_TEST(network.calls().connect_error(ends.first.number()) == ETIMEDOUT);
+    BOOST_TEST(calls(network).connect_error(ends.first.number()) == ETIMEDOUT);
 }
 
 REACTOR_NET_TEST(a_reset_behind_the_own_end_is_a_reset) {
@@ -153,7 +153,7 @@ REACTOR_NET_TEST(a_reset_behind_the_own_end_is_a_reset) {
     ends.first.send("to nobody");
     ends.first.end_sending();
     settle();
-    BOOST_TEST(network.calls().connect_error(ends.first.number()) == ECONNRESET);
+    BOOST_TEST(calls(network).connect_error(ends.first.number()) == ECONNRESET);
 }
 
 REACTOR_NET_TEST(silence_holds_for_resets_that_are_under_way) {
@@ -181,13 +181,13 @@ REACTOR_NET_TEST(silence_holds_for_resets_that_are_under_way) {
 REACTOR_NET_TEST(silence_holds_for_connects_that_are_not_answered) {
     const Endpoint at("192.0.2.1", 80);
     const Endpoint nobody("192.0.2.9", 80);
-    const Socket listener(network, network.calls().listen(at, 10));
+    const Socket listener(network, calls(network).listen(at, 10));
     for (const Endpoint& to : {at, nobody}) {
         int silenced = 0;
         for (int step = 0;; ++step) {
-            Socket client(network, network.calls().connect(to, Endpoint()));
+            Socket client(network, calls(network).connect(to, Endpoint()));
             loop.run_for(step * support::microseconds(50));
-            const int state = network.calls().connect_error(client.number());
+            const int state = calls(network).connect_error(client.number());
             if (state != EINPROGRESS) {
                 BOOST_TEST(state == (to == at ? 0 : ECONNREFUSED));
                 break;
@@ -195,12 +195,12 @@ REACTOR_NET_TEST(silence_holds_for_connects_that_are_not_answered) {
             ++silenced;
             network.silence(client.number());
             loop.run_for(seconds(126));
-            BOOST_TEST(network.calls().connect_error(client.number()) == EINPROGRESS);
+            BOOST_TEST(calls(network).connect_error(client.number()) == EINPROGRESS);
             loop.run_for(seconds(2));
-            BOOST_TEST(network.calls().connect_error(client.number()) == ETIMEDOUT);
+            BOOST_TEST(calls(network).connect_error(client.number()) == ETIMEDOUT);
             if (to == nobody) continue;
             Endpoint peer;
-            BOOST_TEST(network.calls().accept(listener.number(), peer) == -1);
+            BOOST_TEST(calls(network).accept(listener.number(), peer) == -1);
         }
         BOOST_TEST(silenced > 5);
     }
@@ -208,7 +208,7 @@ REACTOR_NET_TEST(silence_holds_for_connects_that_are_not_answered) {
 
 REACTOR_LOOP_TEST_IN(With<Spurious>, a_spurious_event_ends_no_connect) {
     const Endpoint at("192.0.2.1", 80);
-    const Socket listener(network, network.calls().listen(at, 10));
+    const Socket listener(network, calls(network).listen(at, 10));
     Course course;
     const Transport transport = loop.run_until_complete(reactor::net::create_connection(
         loop, [&course] { return transports::told(course); }, at));
@@ -218,7 +218,7 @@ REACTOR_LOOP_TEST_IN(With<Spurious>, a_spurious_event_ends_no_connect) {
     transport.abort();
     settle();
     Endpoint peer;
-    const Socket accepted(network, network.calls().accept(listener.number(), peer));
+    const Socket accepted(network, calls(network).accept(listener.number(), peer));
 }
 
 REACTOR_NET_TEST(what_has_come_before_a_reset_can_be_read) {
@@ -264,8 +264,8 @@ REACTOR_LOOP_TEST_IN(With<Few>, there_are_so_many_sockets_and_no_more) {
         return error.code().value() == EMFILE;
     });
     BOOST_TEST(network.counters().open_sockets == 2u);
-    BOOST_TEST(network.calls().listen(transports::Endpoint("127.0.0.1", 0), 1) >= 0);
-    BOOST_TEST(network.calls().listen(transports::Endpoint("127.0.0.1", 0), 1) == -1);
+    BOOST_TEST(calls(network).listen(transports::Endpoint("127.0.0.1", 0), 1) >= 0);
+    BOOST_TEST(calls(network).listen(transports::Endpoint("127.0.0.1", 0), 1) == -1);
     BOOST_TEST(network.open_sockets().find("#4 127.0.0.1:") != std::string::npos);
     for (int fd = 0; fd < 1000; ++fd) network.close(fd);  // those of others it leaves alone
 }

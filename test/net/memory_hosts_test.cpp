@@ -67,11 +67,11 @@ struct RefuseWhenFull : NetTest {
 /// A listener that nobody serves, until it is told to.
 struct Door {
     Door(MemoryNetwork& n, const Endpoint& at, int backlog)
-        : network(n), socket(n, n.calls().listen(at, backlog)) {
+        : network(n), socket(n, calls(n).listen(at, backlog)) {
         BOOST_REQUIRE(socket.number() >= 0);
     }
     /// -1 and errno, or a client.
-    int accept() { return network.calls().accept(socket.number(), peer); }
+    int accept() { return calls(network).accept(socket.number(), peer); }
 
     MemoryNetwork& network;
     Socket socket;
@@ -161,30 +161,30 @@ REACTOR_NET_TEST(a_unix_socket_may_refuse_and_always_answers) {
 REACTOR_NET_TEST(there_is_a_peer_only_while_there_is_a_connection) {
     const Door door(network, web(), 1);
     const auto has_none = [&](const Socket& socket) {
-        return network.calls().remote_endpoint(socket.number()).empty() && errno == ENOTCONN;
+        return calls(network).remote_endpoint(socket.number()).empty() && errno == ENOTCONN;
     };
-    const Socket client(network, network.calls().connect(web(), Endpoint()));
+    const Socket client(network, calls(network).connect(web(), Endpoint()));
     BOOST_TEST(has_none(client));
-    BOOST_TEST(network.calls().connect_error(client.number()) == EINPROGRESS);
+    BOOST_TEST(calls(network).connect_error(client.number()) == EINPROGRESS);
     settle();
-    BOOST_TEST(network.calls().connect_error(client.number()) == 0);
-    BOOST_TEST((network.calls().remote_endpoint(client.number()) == web()));
+    BOOST_TEST(calls(network).connect_error(client.number()) == 0);
+    BOOST_TEST((calls(network).remote_endpoint(client.number()) == web()));
     network.reset(client.number());
     settle();
     BOOST_TEST(has_none(client));
-    const Socket refused(network, network.calls().connect(web().with_port(81), Endpoint()));
+    const Socket refused(network, calls(network).connect(web().with_port(81), Endpoint()));
     settle();
     BOOST_TEST(has_none(refused));
     // Unix sockets remember it.
     auto ends = local_pair();
     ends.second.close();
-    BOOST_TEST(!network.calls().remote_endpoint(ends.first.number()).empty());
+    BOOST_TEST(!calls(network).remote_endpoint(ends.first.number()).empty());
 }
 
 REACTOR_NET_TEST(an_address_is_listened_on_once) {
     const Door door(network, web(), 1);
     const auto refused = [&](const Endpoint& at) {
-        return network.calls().listen(at, 1) == -1 && errno == EADDRINUSE;
+        return calls(network).listen(at, 1) == -1 && errno == EADDRINUSE;
     };
     BOOST_TEST(refused(web()));
     BOOST_TEST(refused(Endpoint("0.0.0.0", 80)));

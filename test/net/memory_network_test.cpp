@@ -98,7 +98,7 @@ REACTOR_NET_TEST(a_unix_pair_takes_no_time) {
     auto ends = local_pair();
     ends.first.send("x");
     BOOST_TEST(ends.second.take() == "x");
-    BOOST_TEST(network.calls().local_endpoint(ends.first.number()).str() == "unix:");
+    BOOST_TEST(calls(network).local_endpoint(ends.first.number()).str() == "unix:");
 }
 
 REACTOR_LOOP_TEST_IN(With<Narrow>, a_peer_that_does_not_read_stops_the_sender) {

@@ -161,7 +161,6 @@ REACTOR_LOOP_TEST(too_many_names_are_an_error_and_not_a_longer_queue) {
 
 BOOST_AUTO_TEST_CASE(the_loop_closes_while_a_look_up_hangs) {
     const auto names = std::make_shared<Names>();
-    const std::weak_ptr<Names> alive = names;
     Promise<Endpoints> promise;
     {
         TestLoop loop;

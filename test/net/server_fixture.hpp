@@ -6,8 +6,6 @@
 
 #include <net/server.hpp>
 
-#include <netinet/tcp.h>
-
 #include <deque>
 #include <functional>
 #include <string>

@@ -5,6 +5,8 @@
 
 #include <reactor/task.hpp>
 
+#include <test/support/temporary_directory.hpp>
+
 #include <sys/wait.h>
 
 using namespace served;
@@ -212,9 +214,8 @@ SERVER_TEST(a_server_may_outlive_its_loop) {
 
 // A file of a Unix server is the parent's.
 SERVER_TEST(a_forked_child_that_closes_it_leaves_the_parents_alone) {
-    char folder[] = "/tmp/reactor-server-XXXXXX";
-    BOOST_REQUIRE(::mkdtemp(folder));
-    serve(ServerOptions(), Endpoint::local_path(std::string(folder) + "/socket"));
+    const support::TemporaryDirectory folder;
+    serve(ServerOptions(), Endpoint::local_path(folder / "socket"));
     const ::pid_t child = ::fork();
     if (child == 0) {
         server.close();
@@ -225,7 +226,7 @@ SERVER_TEST(a_forked_child_that_closes_it_leaves_the_parents_alone) {
     connect();
     run_until_open(1);
     server.close();
-    BOOST_TEST(::rmdir(folder) == 0);
+    BOOST_TEST(support::names_in(folder.path()).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -59,17 +59,6 @@ std::string refusal(const std::function<void()>& call) {
     return "none";
 }
 
-/// A folder for Unix sockets, gone afterwards.
-struct Folder {
-    Folder() {
-        char made[] = "/tmp/reactor-server-XXXXXX";
-        BOOST_REQUIRE(::mkdtemp(made));
-        path = made;
-    }
-    ~Folder() { ::rmdir(path.c_str()); }
-    std::string path;
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(server_listening)
@@ -220,8 +209,8 @@ SERVER_TEST(UX_02_contradictory_arguments_are_refused) {
 }
 
 SERVER_TEST(a_unix_path_is_served_and_its_file_goes_with_the_server) {
-    const Folder folder;
-    const Endpoint at = Endpoint::local_path(folder.path + "/socket");
+    const support::TemporaryDirectory folder;
+    const Endpoint at = Endpoint::local_path(folder / "socket");
     serve(ServerOptions().permissions(0600), at);
     connect().send("hello");
     run_until([&] { return last_bytes() == "hello"; });

@@ -44,9 +44,7 @@ public:
 
 private:
     Next start() override { return wait(); }
-    Next wait() {
-        return await(never_, &Stubborn::ended, &Stubborn::cancelled);
-    }
+    Next wait() { return await(never_, &Stubborn::ended, &Stubborn::cancelled); }
     Next cancelled(const std::exception_ptr&) { return await(until_, &Stubborn::ended); }
     Next ended() {
         stream_.abort();

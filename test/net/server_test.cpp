@@ -5,6 +5,8 @@
 
 #include <reactor/inspect.hpp>
 
+#include <netinet/tcp.h>
+
 using namespace served;
 
 #define SERVER_TEST(name) REACTOR_LOOP_TEST_IN(ServerTest, name)

@@ -15,6 +15,7 @@
 
 #include <test/support/loop_test.hpp>
 #include <test/support/no_descriptors_left.hpp>
+#include <test/support/refusal.hpp>
 
 using namespace support;
 using reactor::EventLoop;
@@ -22,20 +23,6 @@ using reactor::Report;
 
 // A process without descriptors hears of it by ordinary errors, its loops go on, and as soon as
 // there are some again all works as before (joyent/libuv#690, nodejs/node#45242).
-
-namespace {
-
-template <class F>
-int code_of(F f) {
-    try {
-        f();
-    } catch (const std::system_error& error) {
-        return error.code().value();
-    }
-    return 0;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(out_of_descriptors)
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <test/support/loop_test.hpp>
+#include <test/support/refusal.hpp>
 
 using namespace support;
 using reactor::Interest;
@@ -77,15 +78,6 @@ struct MadeTest : LoopTest {
 };
 
 #define MADE_TEST(name) REACTOR_LOOP_TEST_IN(MadeTest, name)
-
-int code_of(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const std::system_error& error) {
-        return error.code().value();
-    }
-    return 0;
-}
 
 }  // namespace
 

@@ -13,20 +13,11 @@
 #include <unistd.h>
 
 #include <test/support/loop_test.hpp>
+#include <test/support/refusal.hpp>
 
 using namespace support;
 
 namespace {
-
-template <class F>
-int error_of(F f) {
-    try {
-        f();
-    } catch (const std::system_error& error) {
-        return error.code().value();
-    }
-    return 0;
-}
 
 struct Descriptor {
     explicit Descriptor(int n) : number(n) { BOOST_REQUIRE(n >= 0); }
@@ -229,9 +220,9 @@ REACTOR_LOOP_TEST(what_cannot_be_watched_is_refused_by_the_call) {
     pair.close_theirs();
     const reactor::Options owned = reactor::Options().owned_descriptor();
     BOOST_CHECK_THROW(loop.add_reader(-1, say("no")), std::invalid_argument);
-    BOOST_TEST(error_of([&] { loop.add_reader(closed, say("no")); }) == EBADF);
-    BOOST_TEST(error_of([&] { loop.add_reader(owned, closed, say("no")); }) == EBADF);
-    BOOST_TEST(error_of([&] { loop.add_writer(100000, say("no")); }) == EBADF);
+    BOOST_TEST(code_of([&] { loop.add_reader(closed, say("no")); }) == EBADF);
+    BOOST_TEST(code_of([&] { loop.add_reader(owned, closed, say("no")); }) == EBADF);
+    BOOST_TEST(code_of([&] { loop.add_writer(100000, say("no")); }) == EBADF);
     BOOST_TEST(loop.watch_count() == 0u);
     loop.add_reader(pair.mine, say("end"));  // hung up: readable
     loop.run_iterations(1);

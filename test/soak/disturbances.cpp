@@ -100,6 +100,7 @@ void Posts::post_on() {
             }
         }
         busy_.store(false);
+        // A thread that only posts would be all there is; it has no virtual time to wait in.
         std::this_thread::sleep_for(microseconds(500 + random.below(1000)));
     }
 }

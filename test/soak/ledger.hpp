@@ -79,7 +79,6 @@ public:
     void site_cuts(std::size_t site);
     void site_up(std::size_t site);
     void shortage(bool begins);
-    bool in_shortage() const noexcept { return in_shortage_; }
 
     // ---- of main() ----
 

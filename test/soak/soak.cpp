@@ -38,6 +38,7 @@
 #include <test/soak/memory.hpp>
 #include <test/soak/plan.hpp>
 #include <test/soak/sites.hpp>
+#include <test/support/temporary_directory.hpp>
 
 namespace soak {
 namespace {
@@ -60,12 +61,7 @@ int checked(int result, const std::string& what) {
 class Directory {
 public:
     Directory() {
-        const char* const parent = std::getenv("TMPDIR");
-        path_ = std::string(parent ? parent : "/tmp") + "/soak-XXXXXX";
-        if (!::mkdtemp(&path_[0])) {
-            throw std::system_error(errno, std::system_category(), "make " + path_);
-        }
-        const std::string name = path_ + "/content";
+        const std::string name = directory_ / "content";
         file_ = checked(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "make " + name);
         ::unlink(name.c_str());
         const std::string bytes = Content(file_key).bytes(0, most_bytes);
@@ -76,16 +72,13 @@ public:
     }
     Directory(const Directory&) = delete;
     Directory& operator=(const Directory&) = delete;
-    ~Directory() {
-        ::close(file_);
-        ::rmdir(path_.c_str());
-    }
+    ~Directory() { ::close(file_); }
 
-    const std::string& path() const noexcept { return path_; }
+    const std::string& path() const noexcept { return directory_.path(); }
     int file() const noexcept { return file_; }
 
 private:
-    std::string path_;
+    support::TemporaryDirectory directory_;
     int file_ = -1;
 };
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <tuple>
 
 #include <test/soak/ledger.hpp>
 #include <test/soak/plan.hpp>

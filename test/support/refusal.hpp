@@ -3,6 +3,7 @@
 #define REACTOR_TEST_REFUSAL_HPP
 
 #include <string>
+#include <system_error>
 
 namespace support {
 
@@ -15,6 +16,17 @@ std::string refusal(F f) {
         return error.what();
     }
     return "not refused";
+}
+
+/// The code of the std::system_error that f() throws, 0 if it throws none.
+template <class F>
+int code_of(F f) {
+    try {
+        f();
+    } catch (const std::system_error& error) {
+        return error.code().value();
+    }
+    return 0;
 }
 
 }  // namespace support
