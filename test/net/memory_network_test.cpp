@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+
+#include <sys/resource.h>
 
 using namespace in_memory;
 using support::milliseconds;
@@ -187,6 +190,23 @@ REACTOR_LOOP_TEST(misuse_is_told) {
     bad = MemoryNetworkOptions();
     bad.receive_buffer = 0;
     BOOST_CHECK_THROW(MemoryNetwork(loop, 2, bad), std::invalid_argument);
+}
+
+REACTOR_LOOP_TEST(without_descriptors_there_is_none_and_the_loop_stays_as_it_was) {
+    ::rlimit before;
+    BOOST_REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    ::rlimit none = before;
+    none.rlim_cur = 0;
+    BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    int code = 0;
+    try {
+        const MemoryNetwork network(loop);
+    } catch (const std::system_error& error) {
+        code = error.code().value();
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    BOOST_TEST(code == EMFILE);
+    const MemoryNetwork network(loop);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
