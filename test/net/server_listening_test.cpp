@@ -19,37 +19,6 @@ using reactor::net::Resolver;
 
 namespace {
 
-int option(int descriptor, int level, int name) {
-    int value = -1;
-    ::socklen_t size = sizeof value;
-    ::getsockopt(descriptor, level, name, &value, &size);
-    return value;
-}
-
-/// The descriptors of this process that listen, which its tests have none of otherwise.
-std::vector<int> listening() {
-    std::vector<int> found;
-    for (int fd = 3; fd < 256; ++fd) {
-        if (option(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1) found.push_back(fd);
-    }
-    return found;
-}
-
-bool has_ipv6() {
-    const Descriptor probe(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const Endpoint at("::1", 0);
-    return probe.number >= 0 && ::bind(probe.number, static_cast<const ::sockaddr*>(at.data()),
-                                       static_cast<::socklen_t>(at.size())) == 0;
-}
-
-Descriptor listening_socket(const Endpoint& at) {
-    Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    BOOST_REQUIRE(::bind(made.number, static_cast<const ::sockaddr*>(at.data()),
-                         static_cast<::socklen_t>(at.size())) == 0);
-    BOOST_REQUIRE(::listen(made.number, 5) == 0);
-    return made;
-}
-
 std::string refusal(const std::function<void()>& call) {
     try {
         call();
