@@ -34,6 +34,7 @@ BOOST_AUTO_TEST_SUITE(server_listening)
 
 // Host and socket at once cannot be said here: the calls take one or the other.
 SERVER_TEST(SV_06_contradictory_arguments_are_refused) {
+    create_server(loop, factory(), any_port);  // what a loop makes once is made
     const std::size_t before = reactor::testing::open_descriptors();
     BOOST_CHECK_THROW(create_server(loop, factory(), std::vector<Endpoint>()),
                       std::invalid_argument);
@@ -45,7 +46,7 @@ SERVER_TEST(SV_06_contradictory_arguments_are_refused) {
     const Descriptor datagrams(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ListeningSockets sockets;
     BOOST_CHECK_THROW(sockets.add(datagrams.number), std::invalid_argument);
-    BOOST_TEST(reactor::testing::open_descriptors() <= before + 4);
+    BOOST_TEST(reactor::testing::open_descriptors() == before + 1);  // `datagrams`
     BOOST_TEST(loop.watch_count() == 0u);
 }
 
@@ -114,6 +115,7 @@ SERVER_TEST(SV_07_without_a_host_both_families_listen) {
     if (has_ipv6()) {
         BOOST_TEST(at[1].address() == "::");
         int v6_only = 0;
+        BOOST_TEST(listening().size() == 2u);
         for (const int fd : listening()) {
             if (option(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1) ++v6_only;
         }
@@ -129,7 +131,9 @@ SERVER_TEST(SV_07_a_port_is_shared_only_if_that_was_asked_for) {
     serve(shared);
     const Server other = create_server(loop, factory(), address, shared);
     BOOST_TEST(other.is_serving());
-    for (const int fd : listening()) BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEPORT) == 1);
+    const std::vector<int> sockets = listening();
+    BOOST_TEST(sockets.size() == 2u);
+    for (const int fd : sockets) BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEPORT) == 1);
 }
 
 SERVER_TEST(names_are_looked_up_all_their_addresses_and_a_missing_family_is_left_out) {
