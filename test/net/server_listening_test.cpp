@@ -2,12 +2,9 @@
 #include <net/server.hpp>
 
 #include "server_fixture.hpp"
-#include "unix_sockets.hpp"
 
 #include <net/listener.hpp>
 #include <net/resolver.hpp>
-
-#include <test/support/temporary_directory.hpp>
 
 #include <cstdlib>
 
@@ -179,34 +176,6 @@ SERVER_TEST(UX_02_contradictory_arguments_are_refused) {
     BOOST_CHECK_THROW(sockets.add(datagrams.number), std::invalid_argument);
     BOOST_CHECK_THROW(Endpoint::local_path(""), std::invalid_argument);
     BOOST_CHECK_THROW(ServerOptions().permissions(01000), std::invalid_argument);
-}
-
-SERVER_TEST(a_unix_path_is_served_and_its_file_goes_with_the_server) {
-    const support::TemporaryDirectory folder;
-    const Endpoint at = Endpoint::local_path(folder / "socket");
-    serve(ServerOptions().permissions(0600), at);
-    connect().send("hello");
-    run_until([&] { return last_bytes() == "hello"; });
-    server.close();
-    BOOST_TEST(::access(at.address().c_str(), F_OK) != 0);
-    // What is left behind by one that was killed is taken over, one that lives is not.
-    serve(ServerOptions(), at);
-    BOOST_TEST(refusal([&] { create_server(loop, factory(), at); }) ==
-               "listen on " + at.str() + ": Address already in use");
-    server.close();
-}
-
-SERVER_TEST(a_client_with_the_longest_path_of_all_is_served_as_one_without_a_name) {
-    const support::TemporaryDirectory directory;
-    const Endpoint at = Endpoint::local_path(directory / "socket");
-    serve(ServerOptions(), at);
-    unix_sockets::PlainSocket client;
-    BOOST_REQUIRE(client.bind(unix_sockets::longest_path(directory.path())) == 0);
-    BOOST_REQUIRE(client.connect(at.address()) == 0);
-    run_until_open(1);
-    BOOST_TEST(courses[0].transport.remote_endpoint().str() == "unix:");
-    put(client.fd, "served");
-    run_until([&] { return last_bytes() == "served"; });
 }
 
 SERVER_TEST(listening_sockets_of_others_are_taken_over) {
