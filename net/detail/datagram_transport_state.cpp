@@ -69,7 +69,6 @@ DatagramTransportState* DatagramTransportState::make(EventLoop& loop, DatagramDe
                                                      std::unique_ptr<DatagramProtocol> protocol) {
     LoopState& core = static_cast<LoopState&>(loop.core());
     DatagramTransportService& service = loop.service<DatagramTransportService>();
-    service.watches.require_free("create_datagram_endpoint", socket.number());
     // One queue: what was posted before this runs before connection_made().
     if (!core.running.load(std::memory_order_relaxed) && core.has_posts()) core.take_posts();
 
