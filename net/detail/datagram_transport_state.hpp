@@ -28,8 +28,8 @@ namespace detail {
 /// What the DatagramTransports of one endpoint share, in the states that datagram_transport.hpp
 /// draws. Counted and made as a TransportState: by each DatagramTransport, by the endpoint itself
 /// until it is lost, and by what runs or waits in the queue; with one node for its whole life, so
-/// that ending needs no memory. Its life and its receiving are in datagram_transport_state.cpp, the
-/// rest in datagram_transport_sending.cpp and datagram_transport_protocol.cpp.
+/// that ending needs no memory. Its life is in datagram_transport_state.cpp; what goes to the
+/// protocol, receiving and sending have sources of their own.
 class DatagramTransportState {
 public:
     /// Takes the socket over, for begin(). With one reference, the caller's. If it throws, the
