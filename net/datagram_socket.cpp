@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/datagram_socket.hpp>
+#include <net/detail/datagram_settings.hpp>
 #include <net/detail/datagram_state.hpp>
-#include <net/detail/transport_service.hpp>
 
-#include <boost/asio/ip/multicast.hpp>
-#include <boost/asio/ip/unicast.hpp>
-
-#include <cerrno>
-#include <cstring>
 #include <stdexcept>
 #include <string>
-#include <system_error>
-
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 namespace reactor {
 namespace net {
@@ -29,69 +20,12 @@ static_assert(DatagramSocket::max_size == detail::SocketService::buffer_size,
               "what the header promises is what the loop's buffer holds");
 
 EventLoop& checked(EventLoop& loop) {
-    loop.core().check("DatagramSocket");
-    if (detail::socket_calls(loop).simulated()) {
-        throw StateError(
-            "DatagramSocket: this loop has a network in memory, which has streams and no "
-            "datagrams");
-    }
+    DatagramDescriptor::check_loop(loop, "DatagramSocket");
     return loop;
 }
 
 void check_address(const Endpoint& to, const char* call) {
     if (to.empty()) throw std::invalid_argument(std::string(call) + ": the address is empty");
-}
-
-[[noreturn]] void fail(const DatagramState& state, int code, const std::string& step) {
-    throw detail::socket_error(code, step + " on", state.address());
-}
-
-template <class Option>
-void set(DatagramState& state, const Option& option, const char* step) {
-    boost::system::error_code error;
-    state.socket().socket().set_option(option, error);
-    if (error) fail(state, error.value(), step);
-}
-
-template <class Option>
-Option get(DatagramState& state, const char* step) {
-    Option option;
-    boost::system::error_code error;
-    state.socket().socket().get_option(option, error);
-    if (error) fail(state, error.value(), step);
-    return option;
-}
-
-using Broadcast = boost::asio::socket_base::broadcast;
-using SendBuffer = boost::asio::socket_base::send_buffer_size;
-using ReceiveBuffer = boost::asio::socket_base::receive_buffer_size;
-using Hops = boost::asio::ip::unicast::hops;
-using MulticastHops = boost::asio::ip::multicast::hops;
-using MulticastLoop = boost::asio::ip::multicast::enable_loopback;
-
-int checked_hops(int hops, const char* call) {
-    if (hops < 0 || hops > 255) {
-        throw std::invalid_argument(std::string(call) + ": " + std::to_string(hops) +
-                                    " is no number of hops: 0 to 255");
-    }
-    return hops;
-}
-
-void change_group(DatagramState& state, const Endpoint& group, unsigned interface_index, int option,
-                  const char* call, const char* step) {
-    if (!group.is_ip()) {
-        throw std::invalid_argument(std::string(call) + ": " + group.str() +
-                                    " is no address of a multicast group");
-    }
-    // One call for both families (RFC 3678), which names the interface by its number.
-    ::group_req request = ::group_req();
-    request.gr_interface = interface_index != 0 ? interface_index : group.scope_id();
-    std::memcpy(&request.gr_group, group.data(), group.size());
-    const int level = group.family() == Endpoint::Family::ipv4 ? IPPROTO_IP : IPPROTO_IPV6;
-    if (::setsockopt(state.socket().number(), level, option, &request, sizeof request) != 0) {
-        const int code = errno;  // before the text is made, which may change it
-        fail(state, code, std::string(step) + ' ' + group.address());
-    }
 }
 
 }  // namespace
@@ -132,6 +66,10 @@ DatagramState& DatagramSocket::opened(const char* call) const {
     return socket;
 }
 
+detail::DatagramSettings DatagramSocket::settings(const char* call) const {
+    return detail::DatagramSettings(opened(call).socket());
+}
+
 DatagramState& DatagramSocket::connected(const char* call) const {
     DatagramState& socket = opened(call);
     if (!socket.socket().is_connected()) {
@@ -145,6 +83,10 @@ void DatagramSocket::close() noexcept {
 }
 
 int DatagramSocket::release() { return opened("release").release(); }
+
+DatagramDescriptor detail::DatagramSocketAccess::take(DatagramSocket& socket, const char* call) {
+    return socket.opened(call).take();
+}
 
 // ---- operations -----------------------------------------------------------------------------
 
@@ -205,74 +147,41 @@ Endpoint DatagramSocket::remote_endpoint() const {
     return connected("remote_endpoint").socket().peer();
 }
 
-void DatagramSocket::set_broadcast(bool on) {
-    set(opened("set_broadcast"), Broadcast(on), "set SO_BROADCAST");
-}
-bool DatagramSocket::broadcast() const {
-    return get<Broadcast>(opened("broadcast"), "get SO_BROADCAST").value();
-}
+// ---- options --------------------------------------------------------------------------------
 
-void DatagramSocket::set_ttl(int hops) {
-    set(opened("set_ttl"), Hops(checked_hops(hops, "set_ttl")), "set the TTL");
-}
-int DatagramSocket::ttl() const { return get<Hops>(opened("ttl"), "get the TTL").value(); }
-
+void DatagramSocket::set_broadcast(bool on) { settings("set_broadcast").set_broadcast(on); }
+bool DatagramSocket::broadcast() const { return settings("broadcast").broadcast(); }
+void DatagramSocket::set_ttl(int hops) { settings("set_ttl").set_ttl(hops); }
+int DatagramSocket::ttl() const { return settings("ttl").ttl(); }
 void DatagramSocket::set_send_buffer_size(int bytes) {
-    set(opened("set_send_buffer_size"), SendBuffer(bytes), "set SO_SNDBUF");
+    settings("set_send_buffer_size").set_send_buffer_size(bytes);
 }
 int DatagramSocket::send_buffer_size() const {
-    return get<SendBuffer>(opened("send_buffer_size"), "get SO_SNDBUF").value();
+    return settings("send_buffer_size").send_buffer_size();
 }
-
 void DatagramSocket::set_receive_buffer_size(int bytes) {
-    set(opened("set_receive_buffer_size"), ReceiveBuffer(bytes), "set SO_RCVBUF");
+    settings("set_receive_buffer_size").set_receive_buffer_size(bytes);
 }
 int DatagramSocket::receive_buffer_size() const {
-    return get<ReceiveBuffer>(opened("receive_buffer_size"), "get SO_RCVBUF").value();
+    return settings("receive_buffer_size").receive_buffer_size();
 }
-
-// ---- multicast ------------------------------------------------------------------------------
-
 void DatagramSocket::join_group(const Endpoint& group, unsigned interface_index) {
-    change_group(opened("join_group"), group, interface_index, MCAST_JOIN_GROUP, "join_group",
-                 "join");
+    settings("join_group").join_group(group, interface_index);
 }
-
 void DatagramSocket::leave_group(const Endpoint& group, unsigned interface_index) {
-    change_group(opened("leave_group"), group, interface_index, MCAST_LEAVE_GROUP, "leave_group",
-                 "leave");
+    settings("leave_group").leave_group(group, interface_index);
 }
-
 void DatagramSocket::set_multicast_interface(unsigned interface_index) {
-    DatagramState& socket = opened("set_multicast_interface");
-    const int descriptor = socket.socket().number();
-    const int index = static_cast<int>(interface_index);
-    ::ip_mreqn request = ::ip_mreqn();
-    request.imr_ifindex = index;
-    const bool ipv6 = socket.address().family() == Endpoint::Family::ipv6;
-    const int failed =
-        ipv6 ? ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index)
-             : ::setsockopt(descriptor, IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request);
-    if (failed) {
-        const int code = errno;
-        fail(socket, code, "set the multicast interface " + std::to_string(interface_index));
-    }
+    settings("set_multicast_interface").set_multicast_interface(interface_index);
 }
-
 void DatagramSocket::set_multicast_ttl(int hops) {
-    set(opened("set_multicast_ttl"), MulticastHops(checked_hops(hops, "set_multicast_ttl")),
-        "set the multicast TTL");
+    settings("set_multicast_ttl").set_multicast_ttl(hops);
 }
-int DatagramSocket::multicast_ttl() const {
-    return get<MulticastHops>(opened("multicast_ttl"), "get the multicast TTL").value();
-}
-
+int DatagramSocket::multicast_ttl() const { return settings("multicast_ttl").multicast_ttl(); }
 void DatagramSocket::set_multicast_loop(bool on) {
-    set(opened("set_multicast_loop"), MulticastLoop(on), "set the multicast loop");
+    settings("set_multicast_loop").set_multicast_loop(on);
 }
-bool DatagramSocket::multicast_loop() const {
-    return get<MulticastLoop>(opened("multicast_loop"), "get the multicast loop").value();
-}
+bool DatagramSocket::multicast_loop() const { return settings("multicast_loop").multicast_loop(); }
 
 }  // namespace net
 }  // namespace reactor

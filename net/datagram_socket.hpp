@@ -19,7 +19,9 @@ namespace net {
 
 namespace detail {
 
+class DatagramSettings;
 class DatagramState;
+struct DatagramSocketAccess;
 
 }  // namespace detail
 
@@ -167,9 +169,12 @@ public:
     bool multicast_loop() const;
 
 private:
+    friend struct detail::DatagramSocketAccess;
+
     detail::DatagramState& state(const char* call) const;
     detail::DatagramState& opened(const char* call) const;
     detail::DatagramState& connected(const char* call) const;
+    detail::DatagramSettings settings(const char* call) const;
 
     std::unique_ptr<detail::DatagramState> state_;
 };

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/datagram_descriptor.hpp>
 
+#include <net/detail/datagram_batch.hpp>
 #include <net/detail/socket_service.hpp>
+#include <net/detail/transport_service.hpp>
 
 #include <boost/asio/ip/v6_only.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <string>
@@ -100,6 +103,14 @@ int DatagramDescriptor::release() noexcept {
     socket_.reset();
     connected_ = false;
     return descriptor;
+}
+
+void DatagramDescriptor::check_loop(const EventLoop& loop, const char* call) {
+    loop.core().check(call);
+    if (socket_calls(loop).simulated()) {
+        throw StateError(std::string(call) +
+                         ": this loop has a network in memory, which has streams and no datagrams");
+    }
 }
 
 // ---- opened here ----------------------------------------------------------------------------
@@ -257,6 +268,27 @@ Endpoint DatagramDescriptor::local() const {
     return Endpoint::from_sockaddr(local.data(), local.size());
 }
 
+Endpoint DatagramDescriptor::address() const {
+    try {
+        return socket_ ? local() : Endpoint();
+    } catch (const std::system_error&) {
+        return Endpoint();
+    }
+}
+
+Endpoint DatagramDescriptor::sender(const ::sockaddr_storage& from, ::socklen_t size) noexcept {
+    // Of a Unix socket without a name the system gives no address at all.
+    return size == 0 ? unnamed() : Endpoint::from_sockaddr(&from, size);
+}
+
+std::system_error DatagramDescriptor::send_error(int code, std::size_t size,
+                                                 const Endpoint& to) const {
+    // The size is what is wrong with it.
+    const std::string step =
+        code == EMSGSIZE ? "send " + std::to_string(size) + " bytes to" : "send to";
+    return socket_error(code, step, to.empty() ? peer_ : to);
+}
+
 // ---- datagrams ------------------------------------------------------------------------------
 
 int DatagramDescriptor::receive(char* room, std::size_t size, Arrival& arrival) noexcept {
@@ -274,14 +306,17 @@ int DatagramDescriptor::receive(char* room, std::size_t size, Arrival& arrival) 
     if (got < 0) return -1;
     arrival.full_size = static_cast<std::size_t>(got);
     arrival.size = arrival.full_size < size ? arrival.full_size : size;
-    // Of a Unix socket without a name the system gives no address at all.
-    arrival.from =
-        message.msg_namelen == 0 ? unnamed() : Endpoint::from_sockaddr(&from, message.msg_namelen);
+    arrival.from = sender(from, message.msg_namelen);
     return 0;
 }
 
 ::ssize_t DatagramDescriptor::next_size() noexcept {
     return uninterrupted([&] { return ::recv(number(), nullptr, 0, MSG_PEEK | MSG_TRUNC); });
+}
+
+int DatagramDescriptor::receive(DatagramBatch& batch) noexcept {
+    return static_cast<int>(uninterrupted(
+        [&] { return ::recvmmsg(number(), batch.messages(), batch.count(), MSG_TRUNC, nullptr); }));
 }
 
 ::ssize_t DatagramDescriptor::send(ByteView bytes, const Endpoint& to) noexcept {
@@ -290,6 +325,28 @@ int DatagramDescriptor::receive(char* room, std::size_t size, Arrival& arrival) 
         return ::sendto(number(), bytes.data(), bytes.size(), MSG_NOSIGNAL, address,
                         static_cast<::socklen_t>(to.size()));
     });
+}
+
+int DatagramDescriptor::send(const std::deque<OutgoingDatagram>& queue) noexcept {
+    constexpr std::size_t most = 64;
+    ::mmsghdr messages[most];
+    ::iovec pieces[most];
+    const std::size_t count = std::min(most, queue.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        const OutgoingDatagram& one = queue[i];
+        pieces[i] = {const_cast<char*>(one.bytes.data()), one.bytes.size()};
+        ::msghdr& message = messages[i].msg_hdr;
+        message = ::msghdr();
+        message.msg_iov = &pieces[i];
+        message.msg_iovlen = 1;
+        if (!one.to.empty()) {
+            message.msg_name = const_cast<void*>(one.to.data());
+            message.msg_namelen = static_cast<::socklen_t>(one.to.size());
+        }
+    }
+    return static_cast<int>(uninterrupted([&] {
+        return ::sendmmsg(number(), messages, static_cast<unsigned>(count), MSG_NOSIGNAL);
+    }));
 }
 
 }  // namespace detail

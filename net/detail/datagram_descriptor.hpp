@@ -13,7 +13,10 @@
 #include <boost/asio/io_context.hpp>
 
 #include <cstddef>
+#include <deque>
 #include <memory>
+#include <string>
+#include <system_error>
 
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -43,6 +46,8 @@ using AsioDatagramSocket =
     boost::asio::basic_datagram_socket<AsioDatagramProtocol,
                                        boost::asio::io_context::executor_type>;
 
+class DatagramBatch;
+
 /// What came with the bytes of a datagram.
 struct Arrival {
     Endpoint from;
@@ -51,9 +56,16 @@ struct Arrival {
     bool truncated() const noexcept { return size < full_size; }
 };
 
-/// An open datagram socket, non-blocking and close-on-exec: what a DatagramSocket is made of. Owns
-/// the descriptor and, for a Unix path that it has made, the file. Moves; whoever owns it has
-/// removed its watches before it is closed. Works on, to be closed, when its loop is gone.
+/// One that waits to be sent.
+struct OutgoingDatagram {
+    std::string bytes;
+    Endpoint to;  // empty: the peer
+};
+
+/// An open datagram socket, non-blocking and close-on-exec: what a DatagramSocket and a
+/// DatagramTransport are made of. Owns the descriptor and, for a Unix path that it has made, the
+/// file. Moves; whoever owns it has removed its watches before it is closed. Works on, to be
+/// closed, when its loop is gone.
 class DatagramDescriptor {
 public:
     /// Empty: number() is -1.
@@ -62,6 +74,9 @@ public:
     DatagramDescriptor& operator=(DatagramDescriptor&&) noexcept;
     ~DatagramDescriptor();
 
+    /// Throws StateError, naming `call`, on a wrong thread, a closed loop, and one that has a
+    /// network in memory.
+    static void check_loop(const EventLoop& loop, const char* call);
     /// These throw what DatagramSocket's constructors and adopt() promise.
     static DatagramDescriptor bound(EventLoop& loop, const Endpoint& local,
                                     const DatagramOptions& options);
@@ -79,13 +94,33 @@ public:
     const Endpoint& peer() const noexcept { return peer_; }
     /// Asked from the system each time: the first send of an unbound socket changes it.
     Endpoint local() const;
+    /// The same for messages: empty where not even the system knows it.
+    Endpoint address() const;
 
     /// -1 and errno, or 0 and what has come.
     int receive(char* room, std::size_t size, Arrival& arrival) noexcept;
     /// The size of the next datagram, which stays; -1 and errno.
     ::ssize_t next_size() noexcept;
+    /// As many as there are, until the batch, which was open()ed, is full. -1 and errno, or how
+    /// many.
+    int receive(DatagramBatch& batch) noexcept;
     /// To the peer if `to` is empty. -1 and errno, or what the system took.
     ::ssize_t send(ByteView bytes, const Endpoint& to) noexcept;
+    /// The first ones of a queue, at most 64, in one call. -1 and errno, which is what the first
+    /// one met; or how many are out, then the next call tells what was wrong with the one behind
+    /// them.
+    int send(const std::deque<OutgoingDatagram>& queue) noexcept;
+
+    /// Whether writability tells of room at `to`. A Unix socket counts as writable when it has room
+    /// itself and so has the receiver that it is connected to: another one, which is full, has to
+    /// be asked from time to time.
+    bool tells_of_room(const Endpoint& to) const noexcept {
+        return to.family() != Endpoint::Family::local || (connected_ && to == peer_);
+    }
+    /// What a send() of so many bytes has met.
+    std::system_error send_error(int code, std::size_t size, const Endpoint& to) const;
+    /// Who has sent what came with that address.
+    static Endpoint sender(const ::sockaddr_storage& from, ::socklen_t size) noexcept;
 
     /// Closes, and removes the Unix file if it is still the one that was made here.
     void close() noexcept;

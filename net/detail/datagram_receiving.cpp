@@ -93,7 +93,7 @@ const char* DatagramState::receive_step() const noexcept {
 }
 
 Endpoint DatagramState::receive_address() const {
-    return socket_.is_connected() ? socket_.peer() : address();
+    return socket_.is_connected() ? socket_.peer() : socket_.address();
 }
 
 StateOwner<PromiseState> DatagramState::detach_receive() noexcept {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/datagram_state.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <string>
@@ -14,14 +13,6 @@ namespace detail {
 using reactor::detail::PromiseAccess;
 using reactor::detail::PromiseStatus;
 using reactor::detail::StateOwner;
-
-namespace {
-
-// How often a full Unix receiver is asked, where no event tells when it has room.
-constexpr Duration first_pause = std::chrono::milliseconds(1);
-constexpr Duration longest_pause = std::chrono::milliseconds(100);
-
-}  // namespace
 
 void DatagramSend::abandon() noexcept { owner->forget(*this); }
 
@@ -61,10 +52,7 @@ bool DatagramState::attempt(DatagramSend& send, ByteView bytes) {
     }
     const int code = errno;
     if (would_block(code)) return false;
-    // The size is what is wrong with it.
-    const std::string what =
-        code == EMSGSIZE ? "send " + std::to_string(bytes.size()) + " bytes to" : "send to";
-    send.fail(std::make_exception_ptr(socket_error(code, what, destination(send))));
+    send.fail(std::make_exception_ptr(socket_.send_error(code, bytes.size(), send.to)));
     return true;
 }
 
@@ -82,7 +70,7 @@ void DatagramState::send_queued() {
             wait_for_room();
             return;
         }
-        pause_ = Duration::zero();
+        pause_.reset();
         const StateOwner<DatagramSend> sent = unlink(*send);
         if (sent->status == PromiseStatus::error) {
             // Those behind it go out with the next event: the error of one that nobody holds is
@@ -98,25 +86,19 @@ void DatagramState::send_queued() {
     stop_waiting_for_room();
 }
 
-/// A Unix socket counts as writable when it has room itself and so has the receiver that it is
-/// connected to. What it sends to another one, which is full, would wake it again and again for
-/// nothing: so it asks that one from time to time.
+/// A watch that does not tell of room would wake it again and again for nothing.
 void DatagramState::wait_for_room() {
-    const Endpoint& to = sends_.first()->to;
-    const bool told =
-        to.family() != Endpoint::Family::local || (socket_.is_connected() && to == socket_.peer());
-    if (told && !asking_) return;  // the watch goes on
-    asking_ = true;                // until the queue is empty
+    if (socket_.tells_of_room(sends_.first()->to) && !asking_) return;  // the watch goes on
+    asking_ = true;                                                     // until the queue is empty
     write_watch_.cancel();
-    retry_ = core.loop->call_later(pause_, &DatagramState::send_queued, this);
-    pause_ = pause_ == Duration::zero() ? first_pause : std::min(pause_ * 2, longest_pause);
+    retry_ = core.loop->call_later(pause_.next(), &DatagramState::send_queued, this);
 }
 
 void DatagramState::stop_waiting_for_room() noexcept {
     write_watch_.cancel();
     retry_.cancel();
     asking_ = false;
-    pause_ = Duration::zero();
+    pause_.reset();
 }
 
 const Endpoint& DatagramState::destination(const DatagramSend& send) const noexcept {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/datagram_state.hpp>
 
-#include <system_error>
 #include <utility>
 
 namespace reactor {
@@ -72,12 +71,11 @@ int DatagramState::release() {
     return descriptor;
 }
 
-Endpoint DatagramState::address() const {
-    try {
-        return socket_.local();
-    } catch (const std::system_error&) {
-        return Endpoint();
-    }
+DatagramDescriptor DatagramState::take() {
+    stop_watching();
+    DatagramDescriptor taken = std::move(socket_);
+    close();
+    return taken;
 }
 
 }  // namespace detail

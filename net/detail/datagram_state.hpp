@@ -5,6 +5,7 @@
 #include <net/deadline.hpp>
 #include <net/detail/datagram_descriptor.hpp>
 #include <net/detail/datagram_operation.hpp>
+#include <net/detail/room_pause.hpp>
 #include <net/detail/socket_service.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
@@ -33,13 +34,12 @@ public:
                               const Here& here);
     void close() noexcept;
     int release();
+    /// Cancels what is pending and gives the socket away.
+    DatagramDescriptor take();
 
     // A pending operation was cancelled.
     void forget(PendingReceive& receive) noexcept;
     void forget(DatagramSend& send) noexcept;
-
-    /// Its own one, for messages: empty where not even the system knows it.
-    Endpoint address() const;
 
     reactor::detail::LoopCore& core;
     DatagramDescriptor& socket() noexcept { return socket_; }
@@ -80,7 +80,14 @@ private:
     Handle write_watch_;
     bool asking_ = false;  // by `retry_`, since a watch is of no use: see wait_for_room()
     TimerHandle retry_;
-    Duration pause_{0};
+    RoomPause pause_;
+};
+
+/// For those who make something else of a DatagramSocket.
+struct DatagramSocketAccess {
+    /// Leaves a closed one, whose pending operations are cancelled. Throws StateError, naming
+    /// `call`, if it is empty or closed.
+    static DatagramDescriptor take(DatagramSocket& socket, const char* call);
 };
 
 template <class T>

@@ -20,20 +20,20 @@ namespace reactor {
 namespace net {
 namespace detail {
 
-/// What the transports of a loop read into, one after the other: a buffer per connection would cost
-/// memory for each idle one, and its cache lines for each busy one. Not shared with Socket, whose
-/// read() a protocol may call while it looks at the bytes here.
+/// What several read into, one after the other: a buffer for each would cost memory for the idle
+/// ones, and cache lines for the busy ones.
 ///
 /// Under AddressSanitizer all of it is poisoned but what was read, while it is looked at: a view
 /// that is kept too long is found.
-class ReadBuffer {
+template <std::size_t Size>
+class SharedBuffer {
 public:
-    static constexpr std::size_t size = 64 * 1024;
+    static constexpr std::size_t size = Size;
 
-    ReadBuffer() : bytes_(new char[size]) { poison(0); }
-    ~ReadBuffer() { unpoison(); }
-    ReadBuffer(const ReadBuffer&) = delete;
-    ReadBuffer& operator=(const ReadBuffer&) = delete;
+    SharedBuffer() : bytes_(new char[size]) { poison(0); }
+    ~SharedBuffer() { unpoison(); }
+    SharedBuffer(const SharedBuffer&) = delete;
+    SharedBuffer& operator=(const SharedBuffer&) = delete;
 
     /// To be read into.
     char* open() noexcept {
@@ -42,20 +42,37 @@ public:
     }
     /// So much was read; again with 0 when it is not looked at any more.
     void keep(std::size_t count) noexcept { poison(count); }
+    /// Only that part is looked at.
+    const char* keep(std::size_t from, std::size_t count) noexcept {
+        poison(0);
+        unpoison(from, count);
+        return bytes_.get() + from;
+    }
 
 private:
 #ifdef REACTOR_NET_POISONS
     void poison(std::size_t from) noexcept {
         ASAN_POISON_MEMORY_REGION(bytes_.get() + from, size - from);
     }
-    void unpoison() noexcept { ASAN_UNPOISON_MEMORY_REGION(bytes_.get(), size); }
+    void unpoison() noexcept { unpoison(0, size); }
+    void unpoison(std::size_t from, std::size_t count) noexcept {
+        ASAN_UNPOISON_MEMORY_REGION(bytes_.get() + from, count);
+    }
 #else
     void poison(std::size_t) noexcept {}
     void unpoison() noexcept {}
+    void unpoison(std::size_t, std::size_t) noexcept {}
 #endif
 
     std::unique_ptr<char[]> bytes_;
 };
+
+template <std::size_t Size>
+constexpr std::size_t SharedBuffer<Size>::size;
+
+/// What the stream transports of a loop read into. Not shared with Socket, whose read() a protocol
+/// may call while it looks at the bytes here.
+using ReadBuffer = SharedBuffer<64 * 1024>;
 
 }  // namespace detail
 }  // namespace net

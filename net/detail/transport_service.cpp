@@ -10,8 +10,6 @@ namespace reactor {
 namespace net {
 namespace detail {
 
-constexpr std::size_t ReadBuffer::size;
-
 TransportService::TransportService(EventLoop& loop)
     : watches(static_cast<reactor::detail::LoopState&>(loop.core()).watches) {}
 

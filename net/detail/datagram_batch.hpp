@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_DATAGRAM_BATCH_HPP
+#define REACTOR_NET_DETAIL_DATAGRAM_BATCH_HPP
+
+#include <net/byte_view.hpp>
+#include <net/detail/datagram_descriptor.hpp>
+#include <net/detail/read_buffer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+/// Room for the datagrams that come in one call of the system, each beside the other; the datagram
+/// transports of a loop read into it, one after the other. Pages that nothing has been written to
+/// cost nothing.
+class DatagramBatch {
+public:
+    /// One endpoint gets no more of an iteration: the others are to have their turn.
+    static constexpr unsigned most = 16;
+    static constexpr std::size_t room = 1024 * 1024;
+
+    DatagramBatch() = default;
+
+    /// Makes room for datagrams of at most that size, which is no more than `room`.
+    void open(std::size_t longest) noexcept {
+        longest_ = longest;
+        count_ = static_cast<unsigned>(std::min<std::size_t>(most, room / longest));
+        char* place = bytes_.open();
+        for (unsigned i = 0; i < count_; ++i, place += longest) {
+            pieces_[i] = {place, longest};
+            ::msghdr& message = messages_[i].msg_hdr;
+            message = ::msghdr();
+            message.msg_iov = &pieces_[i];
+            message.msg_iovlen = 1;
+            message.msg_name = &names_[i];
+            message.msg_namelen = sizeof names_[i];
+        }
+    }
+    ::mmsghdr* messages() noexcept { return messages_; }
+    unsigned count() const noexcept { return count_; }
+
+    /// What came with one of them.
+    Arrival arrival(unsigned index) const noexcept {
+        Arrival arrival;
+        arrival.full_size = messages_[index].msg_len;
+        arrival.size = std::min(arrival.full_size, longest_);
+        arrival.from =
+            DatagramDescriptor::sender(names_[index], messages_[index].msg_hdr.msg_namelen);
+        return arrival;
+    }
+    /// Its bytes; those of the others are not to be looked at meanwhile.
+    ByteView look(unsigned index, const Arrival& arrival) noexcept {
+        return ByteView(bytes_.keep(index * longest_, arrival.size), arrival.size);
+    }
+    void close() noexcept { bytes_.keep(0); }
+
+private:
+    ::mmsghdr messages_[most];
+    ::iovec pieces_[most];
+    ::sockaddr_storage names_[most];
+    std::size_t longest_ = 0;
+    unsigned count_ = 0;
+    SharedBuffer<room> bytes_;
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif
