@@ -198,28 +198,20 @@ std::system_error ChildCommand::error(int code, const std::string& what) const {
 /// of a pipe.
 OwnedDescriptor ChildCommand::standard(int number, const ChildIo& io, OwnedDescriptor& ours) const {
     OwnedDescriptor theirs;
-    bool made = true;
-    switch (io.kind()) {
-        case ChildIo::Kind::pipe:
-            made = number == 0 ? make_pipe(theirs, ours) : make_pipe(ours, theirs);
-            made = made && never_block(ours);
-            break;
-        case ChildIo::Kind::descriptor:
-            theirs = OwnedDescriptor(::fcntl(io.number(), F_DUPFD_CLOEXEC, 3));
-            made = static_cast<bool>(theirs);
-            break;
-        case ChildIo::Kind::inherit:
-            theirs = OwnedDescriptor(::fcntl(number, F_DUPFD_CLOEXEC, 3));
-            if (theirs || errno != EBADF) {
-                made = static_cast<bool>(theirs);
-                break;
-            }
-            // fallthrough: it is closed
-        case ChildIo::Kind::null:
-        case ChildIo::Kind::output:
+    bool made = false;
+    if (io.kind() == ChildIo::Kind::pipe) {
+        made =
+            (number == 0 ? make_pipe(theirs, ours) : make_pipe(ours, theirs)) && never_block(ours);
+    } else {
+        const bool inherits = io.kind() == ChildIo::Kind::inherit;
+        if (inherits || io.kind() == ChildIo::Kind::descriptor) {
+            const int source = inherits ? number : io.number();
+            theirs = OwnedDescriptor(::fcntl(source, F_DUPFD_CLOEXEC, 3));
+        }
+        if (io.kind() == ChildIo::Kind::null || (inherits && !theirs && errno == EBADF)) {
             theirs = OwnedDescriptor(raised(::open("/dev/null", O_RDWR | O_CLOEXEC)));
-            made = static_cast<bool>(theirs);
-            break;
+        }
+        made = static_cast<bool>(theirs);
     }
     if (!made) {
         const int code = errno;

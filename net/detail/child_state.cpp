@@ -159,18 +159,20 @@ Promise<ExitStatus> ChildState::wait(const Here& here) {
 
 // ---- signals --------------------------------------------------------------------------------
 
-/// An errno, or 0. Through the pidfd if there is one: even if another part of the program has taken
-/// the status, the number cannot be somebody else's.
+/// An errno, or 0. If another part of the program has taken the status, the number may be somebody
+/// else's by now: so through the pidfd, if there is one.
 int ChildState::deliver(int signal) noexcept {
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
         if (errno != ENOSYS) return errno;
     }
+    ::siginfo_t info;
+    if (wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) != 0) return ESRCH;  // not ours
     return ::kill(pid_, signal) == 0 ? 0 : errno;
 }
 
 bool ChildState::send_signal(int signal) {
-    core.check("send_signal");
+    core.check_thread("send_signal");
     if (signal <= 0 || signal >= NSIG) {
         throw std::invalid_argument("send_signal: " + std::to_string(signal) + " is no signal");
     }

@@ -11,6 +11,39 @@ using namespace processes;
 
 BOOST_AUTO_TEST_SUITE(process)
 
+namespace {
+
+/// While it lives, a standard descriptor of ours leads elsewhere, or is closed (-1).
+class Replaced {
+public:
+    Replaced(int number, int by) : number_(number), kept_(::fcntl(number, F_DUPFD_CLOEXEC, 3)) {
+        if (by >= 0) {
+            ::dup2(by, number);
+        } else {
+            ::close(number);
+        }
+    }
+    ~Replaced() {
+        if (kept_ < 0) return;
+        ::dup2(kept_, number_);
+        ::close(kept_);
+    }
+    Replaced(const Replaced&) = delete;
+    Replaced& operator=(const Replaced&) = delete;
+
+private:
+    const int number_;
+    const int kept_;
+};
+
+std::string taken(int descriptor) {
+    char bytes[64];
+    const ::ssize_t got = ::read(descriptor, bytes, sizeof bytes);
+    return std::string(bytes, static_cast<std::size_t>(got < 0 ? 0 : got));
+}
+
+}  // namespace
+
 PROCESS_TEST(a_program_runs_with_its_output_as_streams_and_its_end_as_a_promise) {
     Process child = shell("echo out; echo err >&2; exit 3");
     BOOST_TEST(child.pid() > 0);
@@ -83,10 +116,7 @@ PROCESS_TEST(standard_descriptors_lead_where_the_options_say) {
     Process child = shell("read line || echo nothing; echo out; echo err >&2", options);
     ::close(ends[1]);
     BOOST_TEST(loop.run_until_complete(child.wait()).success());
-    char bytes[64];
-    const ::ssize_t got = ::read(ends[0], bytes, sizeof bytes);
-    BOOST_TEST(std::string(bytes, static_cast<std::size_t>(got < 0 ? 0 : got)) ==
-               "nothing\nout\nerr\n");
+    BOOST_TEST(taken(ends[0]) == "nothing\nout\nerr\n");
     ::close(ends[0]);
     BOOST_TEST(!child.output());  // no pipe, no stream
     BOOST_TEST(!child.errors());
@@ -94,12 +124,37 @@ PROCESS_TEST(standard_descriptors_lead_where_the_options_say) {
 }
 
 PROCESS_TEST(standard_output_and_standard_error_may_change_places) {
-    Process child = shell("echo out; echo err >&2", ProcessOptions()
-                                                        .output(ChildIo::pipe())
-                                                        .errors(ChildIo::descriptor(1))
-                                                        .input(ChildIo::inherit()));
-    BOOST_TEST(all(child.output()) == "out\n");
+    int first[2], second[2];
+    BOOST_REQUIRE(::pipe2(first, O_CLOEXEC) == 0);
+    BOOST_REQUIRE(::pipe2(second, O_CLOEXEC) == 0);
+    Process child;
+    {
+        const Replaced out(1, first[1]);
+        const Replaced err(2, second[1]);
+        child =
+            shell("echo out; echo err >&2",
+                  ProcessOptions().output(ChildIo::descriptor(2)).errors(ChildIo::descriptor(1)));
+    }
     BOOST_TEST(loop.run_until_complete(child.wait()).success());
+    BOOST_TEST(taken(first[0]) == "err\n");
+    BOOST_TEST(taken(second[0]) == "out\n");
+    for (const int end : {first[0], first[1], second[0], second[1]}) ::close(end);
+}
+
+// What is opened next would take the number: in our program the child's pipes, in the child
+// whatever it opens.
+PROCESS_TEST(a_program_without_a_standard_input_can_have_children) {
+    const Replaced in(0, -1);
+    Process child = shell("read line; readlink /proc/self/fd/0",
+                          ProcessOptions().output(ChildIo::pipe()).errors(ChildIo::pipe()));
+    BOOST_TEST(all(child.output()) == "/dev/null\n");
+    BOOST_TEST(all(child.errors()) == "");
+    BOOST_TEST(loop.run_until_complete(child.wait()).success());
+    Process cat = start("cat", {}, piped());
+    cat.input().write("through");
+    cat.input().close();
+    BOOST_TEST(all(cat.output()) == "through");
+    BOOST_TEST(loop.run_until_complete(cat.wait()).success());
 }
 
 // Dispositions that are ignored, and masks, would be passed on by exec.

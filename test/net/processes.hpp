@@ -9,8 +9,10 @@
 
 #include <test/support/loop_test.hpp>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -50,6 +52,7 @@ struct ProcessTest : support::LoopTest {
             if (!loop.is_closed()) loop.run_iterations(1);
         }
         BOOST_TEST(!have_children());
+        if (!loop.is_closed()) loop.run_until_idle();
         BOOST_TEST(log.empty(), log);
     }
 
