@@ -10,7 +10,6 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace reactor {
 namespace net {
@@ -30,19 +29,14 @@ void take_each(const std::vector<::pid_t>& children) noexcept {
 
 }  // namespace
 
-ChildService::ChildService(EventLoop&) : process_(::getpid()) {}
+ChildService::ChildService(EventLoop&) {}
 
 ChildService::~ChildService() {
     std::vector<::pid_t> left;
-    const bool forked = process_ != ::getpid();
     // What loop_closed() cancels may ask for anything, but starts no child: the loop is closed.
     const std::map<::pid_t, std::shared_ptr<ChildState>> children = std::move(children_);
     children_.clear();
     for (const auto& child : children) {
-        if (forked) {
-            child.second->forget_parent();
-            continue;
-        }
         if (!child.second->loop_closed()) continue;
         try {
             left.push_back(child.first);

@@ -34,7 +34,6 @@ public:
     bool uses_pidfd = true;
 
 private:
-    const long process_;
     std::map<::pid_t, std::shared_ptr<ChildState>> children_;
 };
 

@@ -66,8 +66,6 @@ public:
     void look();
     /// True if it has to be waited for by others still.
     bool loop_closed() noexcept;
-    /// Only in a forked child, where it is somebody else's.
-    void forget_parent() noexcept;
     /// A wait() was cancelled.
     void forget(ChildWait& wait) noexcept { waits_.take(wait); }
 
