@@ -128,8 +128,10 @@ public:
     bool no_delay() const;
     void set_keep_alive(bool on);  ///< SO_KEEPALIVE
     bool keep_alive() const;
-    void set_send_buffer_size(int bytes);     ///< SO_SNDBUF, which Linux doubles
-    void set_receive_buffer_size(int bytes);  ///< SO_RCVBUF, likewise
+    /// SO_SNDBUF and SO_RCVBUF. Linux has twice as much then, half of it for what it keeps beside
+    /// the bytes: told is what is for these, which is what was asked for.
+    void set_send_buffer_size(int bytes);
+    void set_receive_buffer_size(int bytes);
     int send_buffer_size() const;
     int receive_buffer_size() const;
 

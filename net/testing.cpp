@@ -77,7 +77,7 @@ MemoryNetwork::~MemoryNetwork() {
     const std::string list = open_sockets();
     if (!loop_.is_closed()) {  // else the selector is gone, and so are the services
         loop_.selector().set_virtual_descriptors(nullptr);
-        loop_.service<detail::TransportService>().calls.simulate(nullptr);
+        loop_.service<detail::TransportService>().calls.end_simulation();
         loop_.service<Resolver>().set_loop_lookup(Resolver::LoopLookup());
     }
     sockets_->end();

@@ -108,7 +108,9 @@ public:
     explicit MemoryNetwork(reactor::testing::TestLoop& loop, std::uint64_t seed = 1,
                            const MemoryNetworkOptions& options = MemoryNetworkOptions(),
                            Fail fail = &reactor::testing::detail::fail_test);
-    /// Fails the test if sockets are open still, unless the test ends by an exception.
+    /// Fails the test if sockets are open still, unless the test ends by an exception. What is done
+    /// with those from now on, but for closing them, is ENETDOWN; those that nobody closes are
+    /// closed with the loop.
     ~MemoryNetwork();
     MemoryNetwork(const MemoryNetwork&) = delete;
     MemoryNetwork& operator=(const MemoryNetwork&) = delete;

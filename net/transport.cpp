@@ -157,15 +157,17 @@ Endpoint name_of(int descriptor, NameCall call) {
 }
 
 Endpoint local_name(const detail::SocketCalls& calls, int descriptor) {
-    if (!calls.simulates(descriptor)) return name_of(descriptor, &::getsockname);
-    const Endpoint name = calls.simulated()->local_endpoint(descriptor);
+    auto* const network = calls.network_of(descriptor);
+    if (!network) return name_of(descriptor, &::getsockname);
+    const Endpoint name = network->local_endpoint(descriptor);
     if (name.empty()) throw_errno();
     return name;
 }
 
 Endpoint remote_name(const detail::SocketCalls& calls, int descriptor) {
-    if (!calls.simulates(descriptor)) return name_of(descriptor, &::getpeername);
-    const Endpoint name = calls.simulated()->remote_endpoint(descriptor);
+    auto* const network = calls.network_of(descriptor);
+    if (!network) return name_of(descriptor, &::getpeername);
+    const Endpoint name = network->remote_endpoint(descriptor);
     if (name.empty()) throw_errno();
     return name;
 }

@@ -3,6 +3,8 @@
 #include <reactor/inspect.hpp>
 #include <reactor/testing.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <initializer_list>
 #include <utility>
@@ -21,6 +23,25 @@ constexpr std::size_t too_many_iterations = 1000000;
 
 // Of what a test has left: enough to see what it was.
 constexpr std::size_t most_lines = 20;
+
+// For the kernel, which delivers at once what a test's own thread has sent, or nearly so.
+constexpr Duration most_patience_to_pass_time = std::chrono::milliseconds(20);
+
+/// A selector's patience, for a while.
+class Patience {
+public:
+    Patience(VirtualSelector& selector, Duration real_time)
+        : selector_(selector), before_(selector.patience()) {
+        selector_.set_patience(real_time);
+    }
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+    ~Patience() { selector_.set_patience(before_); }
+
+private:
+    VirtualSelector& selector_;
+    const Duration before_;
+};
 
 }  // namespace
 
@@ -59,6 +80,8 @@ void TestLoop::run_until_idle() {
 }
 
 void TestLoop::run_for(Duration length) {
+    // Time is to pass in any case: a long patience would be spent in full, for nothing.
+    const Patience short_one(selector_, std::min(selector_.patience(), most_patience_to_pass_time));
     const TimePoint end = deadline_after(clock_.now(), length);
     std::size_t left = too_many_iterations;
     do {

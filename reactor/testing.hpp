@@ -62,8 +62,10 @@ public:
     /// Iterations without time passing until nothing is queued, ready or due. Throws StateError if
     /// that does not come to an end.
     void run_until_idle();
-    /// Iterations until `length` has passed, with what is due at its end. Throws StateError if time
-    /// does not pass because there is always something ready.
+    /// Iterations until `length` has passed, with what is due at its end. The selector's patience
+    /// is limited to 20 ms in it: a test that waits for another thread or process says what for, by
+    /// run_until_complete(). Throws StateError if time does not pass because there is always
+    /// something ready.
     void run_for(Duration length);
 
 private:

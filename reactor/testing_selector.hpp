@@ -66,6 +66,7 @@ public:
     /// in which nothing is ready may last before virtual time passes, or the test is broken.
     /// Default: zero. It does not hold up what is to happen to virtual descriptors.
     void set_patience(Duration real_time) noexcept { patience_ = real_time; }
+    Duration patience() const noexcept { return patience_; }
 
     /// Watches these, too, from the next add() on; null: none any more. Throws StateError if there
     /// are others already.

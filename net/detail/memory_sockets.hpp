@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace reactor {
 namespace net {
 namespace detail {
@@ -26,7 +28,8 @@ namespace detail {
 /// loop's selector asks. Each holds the number of a real descriptor. Owned by its MemoryNetwork and
 /// by whoever may still call it; on the loop's thread.
 ///
-/// After end() the descriptors can only be closed. What runs out of memory in here ends the test.
+/// After end() the descriptors can only be closed; those that are open when this goes, it closes.
+/// What runs out of memory in here ends the test.
 class MemorySockets final : public SimulatedNetwork, public reactor::testing::VirtualDescriptors {
 public:
     /// Throws std::system_error without descriptors.
@@ -35,6 +38,7 @@ public:
 
     // ---- the system's calls, see SimulatedNetwork ----
     bool owns(int descriptor) const noexcept override;
+    bool in_use() const noexcept override { return world_->counters.open_sockets != 0; }
     ::ssize_t receive(int descriptor, char* room, std::size_t size) noexcept override;
     ::ssize_t send(int descriptor, const ::iovec* pieces, std::size_t count) noexcept override;
     int end_sending(int descriptor) noexcept override;
@@ -82,6 +86,8 @@ private:
     };
 
     Socket* find(int descriptor) const noexcept;
+    /// Whether it is still the placeholder that was opened under this number.
+    bool is_placeholder(int descriptor) const noexcept;
     /// The socket if it is an end of a connection; else null, and errno.
     Socket* end_of(int descriptor) const noexcept;
     /// Null, and errno: there is no descriptor left. `id` is 0 for a new one.
@@ -114,6 +120,8 @@ private:
 
     const std::shared_ptr<MemoryWorld> world_;
     int placeholder_;
+    ::dev_t device_;
+    ::ino_t inode_;
     std::vector<std::unique_ptr<Socket>> sockets_;  // by descriptor
     std::map<Endpoint, std::shared_ptr<Listener>> listeners_;
     std::map<Endpoint, int> obstructed_;

@@ -16,13 +16,16 @@ namespace detail {
 
 /// What stands in for the system's sockets where a test has put a network in memory: then all that
 /// transports, servers and connects ask goes here, see SocketCalls, which keeps it as long as
-/// somebody may ask. Its descriptors are real ones, so that their numbers clash with no other's.
+/// somebody may ask: beyond its own end, after which every call but close() is ENETDOWN. Its
+/// descriptors are real ones, so that their numbers clash with no other's.
 ///
 /// Each function answers as the system call does that its comment names, on sockets that do not
 /// block: a negative number, and errno, for an error. Only for descriptors that it owns.
 class SimulatedNetwork {
 public:
     virtual bool owns(int descriptor) const noexcept = 0;
+    /// Whether it has an open socket.
+    virtual bool in_use() const noexcept = 0;
     virtual ::ssize_t receive(int descriptor, char* room, std::size_t size) noexcept = 0;  // recv
     virtual ::ssize_t send(int descriptor, const ::iovec* pieces,
                            std::size_t count) noexcept = 0;   // sendmsg with MSG_NOSIGNAL

@@ -4,10 +4,12 @@
 
 #include <net/detail/simulated_network.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -28,26 +30,42 @@ public:
     void simulate(std::shared_ptr<SimulatedNetwork> network) noexcept {
         simulated_ = std::move(network);
     }
-    /// Whether the system knows nothing of that socket.
-    bool simulates(int descriptor) const noexcept {
-        return simulated_ && simulated_->owns(descriptor);
+    /// The system opens new sockets again. The network is over, and answers for those that are open
+    /// until the last of them is closed: to the system they are none.
+    void end_simulation() {
+        if (simulated_ && simulated_->in_use()) ended_.push_back(simulated_);
+        simulated_.reset();
     }
+    /// Whose socket that is, also if it is over; null: the system's.
+    SimulatedNetwork* network_of(int descriptor) const noexcept {
+        if (simulated_ && simulated_->owns(descriptor)) return simulated_.get();
+        for (const auto& network : ended_) {
+            if (network->owns(descriptor)) return network.get();
+        }
+        return nullptr;
+    }
+    /// Whether the system knows nothing of that socket.
+    bool simulates(int descriptor) const noexcept { return network_of(descriptor) != nullptr; }
 
     ::ssize_t receive(int descriptor, char* room, std::size_t size) const noexcept {
-        if (simulates(descriptor)) return simulated_->receive(descriptor, room, size);
+        if (auto* const network = network_of(descriptor)) {
+            return network->receive(descriptor, room, size);
+        }
         return uninterrupted([&] { return ::recv(descriptor, room, size, 0); });
     }
 
     ::ssize_t send(int descriptor, const char* bytes, std::size_t size) const noexcept {
-        if (simulates(descriptor)) {
+        if (auto* const network = network_of(descriptor)) {
             const ::iovec piece = {const_cast<char*>(bytes), size};
-            return simulated_->send(descriptor, &piece, 1);
+            return network->send(descriptor, &piece, 1);
         }
         return uninterrupted([&] { return ::send(descriptor, bytes, size, MSG_NOSIGNAL); });
     }
 
     ::ssize_t send(int descriptor, ::iovec* pieces, std::size_t count) const noexcept {
-        if (simulates(descriptor)) return simulated_->send(descriptor, pieces, count);
+        if (auto* const network = network_of(descriptor)) {
+            return network->send(descriptor, pieces, count);
+        }
         ::msghdr message = ::msghdr();
         message.msg_iov = pieces;
         message.msg_iovlen = count;
@@ -55,19 +73,24 @@ public:
     }
 
     int end_sending(int descriptor) const noexcept {
-        return simulates(descriptor) ? simulated_->end_sending(descriptor)
-                                     : ::shutdown(descriptor, SHUT_WR);
+        auto* const network = network_of(descriptor);
+        return network ? network->end_sending(descriptor) : ::shutdown(descriptor, SHUT_WR);
     }
 
     /// The peer of a TCP connection is to see a reset when it is closed.
     int reset_on_close(int descriptor) const noexcept {
-        if (simulates(descriptor)) return simulated_->reset_on_close(descriptor);
+        if (auto* const network = network_of(descriptor)) {
+            return network->reset_on_close(descriptor);
+        }
         const ::linger at_once = {1, 0};
         return ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
 
-    int close(int descriptor) const noexcept {
-        return simulates(descriptor) ? simulated_->close(descriptor) : ::close(descriptor);
+    int close(int descriptor) noexcept {
+        auto* const network = network_of(descriptor);
+        const int result = network ? network->close(descriptor) : ::close(descriptor);
+        if (!ended_.empty()) forget_unused();
+        return result;
     }
 
 private:
@@ -80,7 +103,16 @@ private:
         return result;
     }
 
+    void forget_unused() noexcept {
+        ended_.erase(std::remove_if(ended_.begin(), ended_.end(),
+                                    [](const std::shared_ptr<SimulatedNetwork>& network) {
+                                        return !network->in_use();
+                                    }),
+                     ended_.end());
+    }
+
     std::shared_ptr<SimulatedNetwork> simulated_;
+    std::vector<std::shared_ptr<SimulatedNetwork>> ended_;
 };
 
 }  // namespace detail

@@ -316,7 +316,7 @@ void TransportState::loop_closed() noexcept {
         } catch (...) {
         }
     }
-    const SocketCalls calls = service_->calls;
+    SocketCalls calls = service_->calls;
     vanish();
     if (descriptor >= 0) calls.close(descriptor);
 }

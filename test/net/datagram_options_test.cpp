@@ -6,7 +6,10 @@
 #include <test/support/refusal.hpp>
 #include <test/support/temporary_directory.hpp>
 
+#include <fcntl.h>
+#include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -27,6 +30,22 @@ int code_thrown(const Call& call) {
     return 0;
 }
 
+/// One that carries groups of IPv4 and is not the loopback one; 0: there is none.
+unsigned multicast_interface() {
+    ::ifaddrs* all = nullptr;
+    BOOST_REQUIRE(::getifaddrs(&all) == 0);
+    unsigned found = 0;
+    for (const ::ifaddrs* one = all; one && found == 0; one = one->ifa_next) {
+        const unsigned wanted = IFF_UP | IFF_RUNNING | IFF_MULTICAST;
+        if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
+            (one->ifa_flags & (wanted | IFF_LOOPBACK)) == wanted) {
+            found = ::if_nametoindex(one->ifa_name);
+        }
+    }
+    ::freeifaddrs(all);
+    return found;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(datagram_options)
@@ -45,15 +64,33 @@ REACTOR_LOOP_TEST(options_are_set_and_told) {
         BOOST_TEST(socket.multicast_loop());
         socket.set_multicast_loop(false);
         BOOST_TEST(!socket.multicast_loop());
+        const bool v4 = socket.local_endpoint().family() == Endpoint::Family::ipv4;
+        BOOST_TEST(system_option(socket.native_handle(), v4 ? IPPROTO_IP : IPPROTO_IPV6,
+                                 v4 ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP) == 0);
         socket.set_receive_buffer_size(20000);
-        BOOST_TEST(socket.receive_buffer_size() >= 20000);
-        socket.set_send_buffer_size(20000);
-        BOOST_TEST(socket.send_buffer_size() >= 20000);
+        socket.set_send_buffer_size(30000);
+        BOOST_TEST(socket.receive_buffer_size() == 20000);
+        BOOST_TEST(socket.send_buffer_size() == 30000);
+        // Twice as much, as socket(7) has it.
+        BOOST_TEST(system_option(socket.native_handle(), SOL_SOCKET, SO_RCVBUF) == 40000);
+        BOOST_TEST(system_option(socket.native_handle(), SOL_SOCKET, SO_SNDBUF) == 60000);
         BOOST_CHECK_THROW(socket.set_ttl(256), std::invalid_argument);
         BOOST_CHECK_THROW(socket.set_multicast_ttl(-1), std::invalid_argument);
     }
     DatagramSocket local(loop, Endpoint::Family::local);
     BOOST_TEST(code_thrown([&] { local.set_ttl(7); }) == EOPNOTSUPP);
+}
+
+REACTOR_LOOP_TEST(a_unix_socket_is_opened_as_if_nothing_was_said_of_sharing) {
+    const auto options = DatagramOptions().reuse_address(true).reuse_port(true).v6_only(false);
+    const Endpoint name = abstract_name("not shared");
+    const DatagramSocket bound(loop, name, options);
+    const DatagramSocket unbound(loop, Endpoint::Family::local, options);
+    for (const DatagramSocket* socket : {&bound, &unbound}) {
+        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_REUSEADDR) == 0);
+        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_REUSEPORT) == 0);
+    }
+    BOOST_TEST(code_thrown([&] { DatagramSocket(loop, name, options); }) == EADDRINUSE);
 }
 
 REACTOR_LOOP_TEST(an_address_is_shared_only_if_asked_for) {
@@ -114,6 +151,26 @@ REACTOR_LOOP_TEST(a_group_is_heard_between_joining_and_leaving) {
     BOOST_CHECK_THROW(member.join_group(Endpoint::local_path("/x")), std::invalid_argument);
 }
 
+// Not on the loopback interface, which brings all that it takes. No hops: it leaves no host.
+REACTOR_LOOP_TEST(members_of_this_host_hear_what_is_looped_only) {
+    const unsigned interface = multicast_interface();
+    if (interface == 0) {
+        BOOST_TEST_MESSAGE("this host has no network interface for groups");
+        return;
+    }
+    DatagramSocket member(loop, Endpoint("0.0.0.0", 0));
+    DatagramSocket sender(loop, Endpoint::Family::ipv4);
+    sender.set_multicast_interface(interface);
+    sender.set_multicast_ttl(0);
+    const Endpoint group("239.255.17.4", member.local_endpoint().port());
+    member.join_group(group, interface);
+    sender.set_multicast_loop(false);
+    BOOST_TEST(sender.send_to("unheard", group).done());
+    sender.set_multicast_loop(true);
+    BOOST_TEST(sender.send_to("heard", group).done());
+    BOOST_TEST(next(loop, member).bytes == "heard");
+}
+
 // That the loopback interface carries IPv6 groups is not said; that it was joined is.
 REACTOR_LOOP_TEST(a_group_of_ipv6_is_joined_on_an_interface_or_the_zone_of_its_address) {
     const unsigned loopback = ::if_nametoindex("lo");
@@ -153,6 +210,32 @@ REACTOR_LOOP_TEST(a_unix_path_is_the_sockets_while_it_is_open) {
     const std::string name = client.local_endpoint().address();
     ::close(client.release());
     BOOST_TEST(unix_sockets::exists(name));
+}
+
+// Its maker may want to pass it on once more.
+REACTOR_LOOP_TEST(the_unix_path_of_a_socket_taken_over_is_its_makers) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path() + "/socket";
+    unix_sockets::PlainSocket made(SOCK_DGRAM);
+    BOOST_REQUIRE(made.bind(path) == 0);
+    const int descriptor = ::fcntl(made.fd, F_DUPFD, 0);
+    DatagramSocket client(loop, Endpoint::Family::local);
+    {
+        DatagramSocket server = DatagramSocket::adopt(loop, descriptor);
+        BOOST_TEST(server.native_handle() == descriptor);
+        BOOST_TEST((::fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
+        BOOST_TEST((server.local_endpoint() == Endpoint::local_path(path)));
+        BOOST_TEST(!server.is_connected());
+        BOOST_TEST(client.send_to("x", Endpoint::local_path(path)).done());
+        BOOST_TEST(next(loop, server).bytes == "x");
+    }
+    BOOST_TEST(::fcntl(descriptor, F_GETFD) == -1);
+    BOOST_TEST(unix_sockets::exists(path));
+    BOOST_TEST(client.send_to("y", Endpoint::local_path(path)).result() == 1u);
+    DatagramSocket again = DatagramSocket::adopt(loop, ::fcntl(made.fd, F_DUPFD_CLOEXEC, 0));
+    BOOST_TEST(next(loop, again).bytes == "y");
+    again.close();
+    BOOST_TEST(unix_sockets::exists(path));
 }
 
 // A Unix socket hears that its peer is gone, and has none then.

@@ -94,6 +94,23 @@ REACTOR_LOOP_TEST(a_connected_socket_hears_its_peer_only) {
     BOOST_TEST(next(loop, other).bytes == "moved");
 }
 
+REACTOR_LOOP_TEST(what_has_come_before_connect_is_received_still) {
+    be_patient(loop);
+    DatagramSocket server(loop, any_port);
+    DatagramSocket other(loop, any_port);
+    DatagramSocket client(loop, any_port);
+    BOOST_TEST(other.send_to("early", client.local_endpoint()).done());
+    BOOST_TEST(other.send_to("too", client.local_endpoint()).done());
+    client.connect(server.local_endpoint());
+    BOOST_TEST(other.send_to("late", client.local_endpoint()).done());
+    BOOST_TEST(server.send_to("answer", client.local_endpoint()).done());
+    const Datagram early = next(loop, client);
+    BOOST_TEST(early.bytes == "early");
+    BOOST_TEST((early.from == other.local_endpoint()));
+    BOOST_TEST(loop.run_until_complete(client.receive()) == "too");
+    BOOST_TEST(loop.run_until_complete(client.receive()) == "answer");
+}
+
 REACTOR_LOOP_TEST(nobody_at_the_peers_port_fails_one_operation_and_the_socket_goes_on) {
     be_patient(loop);
     Endpoint nobody;
@@ -176,6 +193,7 @@ REACTOR_LOOP_TEST(descriptors_are_close_on_exec_and_do_not_block) {
 REACTOR_LOOP_TEST(only_a_datagram_socket_is_adopted_and_a_released_one_is_the_callers) {
     const int stream = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     BOOST_CHECK_THROW(DatagramSocket::adopt(loop, stream), std::invalid_argument);
+    BOOST_TEST(::fcntl(stream, F_GETFL) == O_RDWR);  // it blocks, as it did
     ::close(stream);
     BOOST_CHECK_THROW(DatagramSocket::adopt(loop, -1), std::system_error);
 

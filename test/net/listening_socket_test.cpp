@@ -58,6 +58,7 @@ std::string error_of_opening(reactor::EventLoop& loop, const Endpoint& at,
 class Asked final : public SimulatedNetwork {
 public:
     bool owns(int descriptor) const noexcept override { return descriptor >= 1000; }
+    bool in_use() const noexcept override { return false; }
     ::ssize_t receive(int, char*, std::size_t) noexcept override { return -1; }
     ::ssize_t send(int, const ::iovec*, std::size_t) noexcept override { return -1; }
     int end_sending(int) noexcept override { return -1; }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+
 using namespace in_memory;
 using support::milliseconds;
 using support::pattern;
@@ -292,6 +294,35 @@ REACTOR_LOOP_TEST_IN(With<Shuffled>, events_may_come_in_any_order) {
     }
     for (const char* const order : {"0 1 2", "0 2 1", "1 0 2", "1 2 0", "2 0 1", "2 1 0"}) {
         BOOST_TEST((std::find(orders.begin(), orders.end(), order) != orders.end()), order);
+    }
+    for (const Socket& socket : mine) loop.remove_reader(socket.number());
+}
+
+// Not in that of their numbers, which depend on what else the process has open.
+REACTOR_NET_TEST(else_events_come_in_the_order_of_opening) {
+    std::vector<transports::Descriptor> low(6);
+    for (transports::Descriptor& one : low) one.number = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    std::vector<Socket> mine, theirs;
+    for (int i = 0; i < 3; ++i) {
+        auto ends = local_pair();
+        mine.push_back(std::move(ends.first));
+        theirs.push_back(std::move(ends.second));
+        low[static_cast<std::size_t>(5 - 2 * i)].close();
+        low[static_cast<std::size_t>(4 - 2 * i)].close();
+    }
+    BOOST_REQUIRE(mine[0].number() > mine[1].number());
+    BOOST_REQUIRE(mine[1].number() > mine[2].number());
+    for (int turn = 0; turn < 10; ++turn) {
+        for (int i : {2, 0, 1}) {
+            Socket& socket = mine[static_cast<std::size_t>(i)];
+            theirs[static_cast<std::size_t>(i)].send("x");
+            loop.add_reader(socket.number(), [&socket, this, i] {
+                socket.take();
+                say(std::to_string(i))();
+            });
+        }
+        loop.run_iterations(1);
+        BOOST_TEST(heard() == "0 1 2");
     }
     for (const Socket& socket : mine) loop.remove_reader(socket.number());
 }

@@ -198,6 +198,22 @@ REACTOR_NET_TEST(an_address_is_listened_on_once) {
     finish(loop, stream);
 }
 
+REACTOR_NET_TEST(any_address_is_that_of_its_own_family) {
+    Door six(network, Endpoint("::", 80), 1);
+    BOOST_TEST(failure_of(loop, open_connection(loop, web())).code == ECONNREFUSED);
+    Door four(network, Endpoint("0.0.0.0", 80), 1);
+    for (const Endpoint& to : {web(), Endpoint("2001:db8::1", 80)}) {
+        Stream stream = loop.run_until_complete(open_connection(loop, to));
+        settle();
+        Door& meant = to == web() ? four : six;
+        Door& other = to == web() ? six : four;
+        BOOST_TEST(other.accept() == -1);
+        const Socket client(network, meant.accept());
+        BOOST_TEST(client.number() >= 0);
+        finish(loop, stream);
+    }
+}
+
 REACTOR_NET_TEST(a_full_backlog_lets_clients_wait) {
     Door door(network, web(), 1);
     std::vector<Promise<Stream>> connecting;
@@ -299,6 +315,12 @@ REACTOR_NET_TEST(names_are_what_the_test_says) {
     BOOST_TEST((loop.time() - begin < milliseconds(40)));
     finish(loop, stream);
     BOOST_TEST(failure_of(loop, open_connection(loop, "other.test", 80)).code == EAI_NONAME);
+    network.add_host("web.test", {});
+    BOOST_TEST(failure_of(loop, open_connection(loop, "web.test", 80)).code == EAI_NONAME);
+    network.add_host("web.test", {}, milliseconds(30));
+    const Failure gone = failure_of(loop, open_connection(loop, "web.test", 80));
+    BOOST_TEST(gone.code == EAI_NONAME);
+    BOOST_TEST((gone.took == milliseconds(30)));
     network.add_failing_host(
         "bad.test", std::error_code(EAI_FAIL, reactor::net::resolver_category()), seconds(2));
     const Failure failure = failure_of(loop, open_connection(loop, "bad.test", 80));

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <vector>
+#include <system_error>
+
+#include <sys/resource.h>
 
 using namespace in_memory;
 using support::milliseconds;
@@ -17,11 +19,6 @@ using transports::StateError;
 using transports::Transport;
 
 namespace {
-
-// What a network complains of, where a test expects that it does.
-std::vector<std::string> failures;
-
-void note_failure(const std::string& text) { failures.push_back(text); }
 
 struct Narrow {
     void operator()(MemoryNetworkOptions& options) const {
@@ -181,51 +178,6 @@ REACTOR_LOOP_TEST_IN(With<ShortLog>, the_log_keeps_the_latest_lines) {
     BOOST_TEST(std::count(log.begin(), log.end(), '\n') == 3);
 }
 
-REACTOR_LOOP_TEST(what_is_open_at_the_end_fails_the_test) {
-    failures.clear();
-    int left = -1;
-    {
-        MemoryNetwork network(loop, 1, MemoryNetworkOptions(), &note_failure);
-        const std::pair<int, int> ends = network.pair();
-        left = ends.first;
-        network.close(ends.second);
-    }
-    BOOST_REQUIRE(failures.size() == 1u);
-    BOOST_TEST(failures[0].find("ends with 1 open sockets:\n#1 127.0.0.1:") != std::string::npos);
-    ::close(left);
-}
-
-REACTOR_LOOP_TEST(a_network_may_go_before_what_it_has_opened) {
-    failures.clear();
-    Course course, late;
-    {
-        MemoryNetwork network(loop, 1, MemoryNetworkOptions(), &note_failure);
-        const std::pair<int, int> ends = network.pair();
-        loop.run_until_complete(
-            transports::make_transport(loop, ends.first, transports::told(course)));
-        loop.run_until_complete(
-            transports::make_transport(loop, ends.second, transports::told(late)));
-    }
-    BOOST_TEST(failures.size() == 1u);
-    course.transport.write("to nobody");
-    late.transport.close();
-    loop.run_iterations(3);
-    BOOST_TEST(course.code() == ENOTSOCK);
-    BOOST_TEST(late.lost == 1);
-}
-
-REACTOR_NET_TEST(a_loop_that_closes_takes_its_sockets_along) {
-    auto ends = pair();
-    Course course;
-    const Transport transport = open(ends.first, course);
-    reactor::net::Stream stream =
-        loop.run_until_complete(reactor::net::make_stream(loop, ends.second.release()));
-    loop.close();
-    BOOST_TEST(course.destroyed == 1);
-    BOOST_TEST(network.counters().open_sockets == 0u);
-    stream.abort();
-}
-
 REACTOR_LOOP_TEST(misuse_is_told) {
     const MemoryNetwork network(loop);
     BOOST_CHECK_THROW(MemoryNetwork(loop, 2), StateError);
@@ -238,6 +190,23 @@ REACTOR_LOOP_TEST(misuse_is_told) {
     bad = MemoryNetworkOptions();
     bad.receive_buffer = 0;
     BOOST_CHECK_THROW(MemoryNetwork(loop, 2, bad), std::invalid_argument);
+}
+
+REACTOR_LOOP_TEST(without_descriptors_there_is_none_and_the_loop_stays_as_it_was) {
+    ::rlimit before;
+    BOOST_REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    ::rlimit none = before;
+    none.rlim_cur = 0;
+    BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    int code = 0;
+    try {
+        const MemoryNetwork network(loop);
+    } catch (const std::system_error& error) {
+        code = error.code().value();
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    BOOST_TEST(code == EMFILE);
+    const MemoryNetwork network(loop);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/socket.hpp>
 
-#include "connected.hpp"
+#include "datagrams.hpp"
 #include "server_fixture.hpp"
 
 #include <reactor/select_selector.hpp>
@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 
-using namespace connected;
+using namespace datagrams;
 using reactor::testing::ScriptedSelector;
 
 namespace {
@@ -171,6 +171,60 @@ BOOST_AUTO_TEST_CASE(an_accept_fails_at_once_and_the_next_one_waits) {
     const Promise<Socket> next = listener.accept();
     BOOST_TEST(!next.done());
     BOOST_TEST(r.loop.watch_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_receive_of_datagrams_fails_at_once_and_the_next_one_waits) {
+    Refused r;
+    DatagramSocket socket(r.loop, any_port);
+    const Endpoint at = socket.local_endpoint();
+    r.refuse();
+    const std::string error = error_now(socket.receive_from(100, seconds(60)));
+    BOOST_TEST(begins(error, "receive on " + at.str() + ": add_reader: scripted selector: "),
+               error);
+    BOOST_TEST(error.find(why) == error.size() - why.size(), error);
+    r.refuse();
+    char room[9];
+    BOOST_TEST(
+        begins(error_now(socket.receive_into(room, sizeof room, seconds(60))), "receive on "));
+    DatagramSocket client(r.loop, any_port);
+    client.connect(at);
+    r.refuse();
+    const std::string connected = error_now(client.receive(100, seconds(60)));
+    BOOST_TEST(begins(connected, "receive from " + at.str() + ": add_reader: "), connected);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    BOOST_TEST(r.loop.watch_count() == 0u);
+
+    const Promise<Datagram> next = socket.receive_from();
+    BOOST_TEST(!next.done());
+    BOOST_TEST(client.send("x").done());
+    r.selector->play({{socket.native_handle(), reactor::Interest::read}});
+    BOOST_TEST(r.loop.run_until_complete(next).bytes == "x");
+}
+
+BOOST_AUTO_TEST_CASE(a_send_of_a_datagram_that_would_wait_fails_at_once_and_is_not_sent) {
+    Refused r;
+    DatagramSocket server(r.loop, abstract_name("refused"));
+    const Endpoint to = server.local_endpoint();
+    DatagramSocket client(r.loop, Endpoint::Family::local);
+    const int before = fill(to);
+    r.refuse();
+    const std::string error = error_now(client.send_to("refused", to, seconds(60)));
+    BOOST_TEST(begins(error, "send to " + to.str() + ": add_writer: scripted selector: "), error);
+    BOOST_TEST(error.find(why) == error.size() - why.size(), error);
+    client.connect(to);  // nothing waits
+    r.refuse();
+    BOOST_TEST(begins(error_now(client.send("refused", seconds(60))), "send to " + to.str()));
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    BOOST_TEST(r.loop.watch_count() == 0u);
+
+    const Promise<std::size_t> next = client.send("next");
+    BOOST_TEST(!next.done());
+    BOOST_TEST(r.loop.watch_count() == 1u);
+    for (int i = 0; i < before; ++i) BOOST_TEST(steal(server) == "f");
+    r.selector->play({{client.native_handle(), reactor::Interest::write}});
+    BOOST_TEST(r.loop.run_until_complete(next) == 4u);
+    BOOST_TEST(steal(server) == "next");
+    BOOST_TEST(steal(server) == "(nothing)");
 }
 
 // Not one that was closed behind our back: it is ours to close.

@@ -31,6 +31,38 @@ using reactor::net::StreamHandler;
 
 const Endpoint any_port("127.0.0.1", 0);
 
+inline int option(int descriptor, int level, int name) {
+    int value = -1;
+    ::socklen_t size = sizeof value;
+    ::getsockopt(descriptor, level, name, &value, &size);
+    return value;
+}
+
+/// The descriptors of this process that listen, which its tests have none of otherwise.
+inline std::vector<int> listening() {
+    std::vector<int> found;
+    for (int fd = 3; fd < 256; ++fd) {
+        if (option(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1) found.push_back(fd);
+    }
+    return found;
+}
+
+inline bool has_ipv6() {
+    const Descriptor probe(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const Endpoint at("::1", 0);
+    return probe.number >= 0 && ::bind(probe.number, static_cast<const ::sockaddr*>(at.data()),
+                                       static_cast<::socklen_t>(at.size())) == 0;
+}
+
+/// One that somebody else has opened.
+inline Descriptor listening_socket(const Endpoint& at) {
+    Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    BOOST_REQUIRE(::bind(made.number, static_cast<const ::sockaddr*>(at.data()),
+                         static_cast<::socklen_t>(at.size())) == 0);
+    BOOST_REQUIRE(::listen(made.number, 5) == 0);
+    return made;
+}
+
 /// A descriptor that has tried to connect: `error` says what came of it.
 struct Client {
     explicit Client(const Endpoint& to)

@@ -2,12 +2,9 @@
 #include <net/server.hpp>
 
 #include "server_fixture.hpp"
-#include "unix_sockets.hpp"
 
 #include <net/listener.hpp>
 #include <net/resolver.hpp>
-
-#include <test/support/temporary_directory.hpp>
 
 #include <cstdlib>
 
@@ -18,37 +15,6 @@ using reactor::net::Resolver;
 #define SERVER_TEST(name) REACTOR_LOOP_TEST_IN(ServerTest, name)
 
 namespace {
-
-int option(int descriptor, int level, int name) {
-    int value = -1;
-    ::socklen_t size = sizeof value;
-    ::getsockopt(descriptor, level, name, &value, &size);
-    return value;
-}
-
-/// The descriptors of this process that listen, which its tests have none of otherwise.
-std::vector<int> listening() {
-    std::vector<int> found;
-    for (int fd = 3; fd < 256; ++fd) {
-        if (option(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1) found.push_back(fd);
-    }
-    return found;
-}
-
-bool has_ipv6() {
-    const Descriptor probe(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const Endpoint at("::1", 0);
-    return probe.number >= 0 && ::bind(probe.number, static_cast<const ::sockaddr*>(at.data()),
-                                       static_cast<::socklen_t>(at.size())) == 0;
-}
-
-Descriptor listening_socket(const Endpoint& at) {
-    Descriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    BOOST_REQUIRE(::bind(made.number, static_cast<const ::sockaddr*>(at.data()),
-                         static_cast<::socklen_t>(at.size())) == 0);
-    BOOST_REQUIRE(::listen(made.number, 5) == 0);
-    return made;
-}
 
 std::string refusal(const std::function<void()>& call) {
     try {
@@ -65,6 +31,7 @@ BOOST_AUTO_TEST_SUITE(server_listening)
 
 // Host and socket at once cannot be said here: the calls take one or the other.
 SERVER_TEST(SV_06_contradictory_arguments_are_refused) {
+    create_server(loop, factory(), any_port);  // what a loop makes once is made
     const std::size_t before = reactor::testing::open_descriptors();
     BOOST_CHECK_THROW(create_server(loop, factory(), std::vector<Endpoint>()),
                       std::invalid_argument);
@@ -76,7 +43,7 @@ SERVER_TEST(SV_06_contradictory_arguments_are_refused) {
     const Descriptor datagrams(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ListeningSockets sockets;
     BOOST_CHECK_THROW(sockets.add(datagrams.number), std::invalid_argument);
-    BOOST_TEST(reactor::testing::open_descriptors() <= before + 4);
+    BOOST_TEST(reactor::testing::open_descriptors() == before + 1);  // `datagrams`
     BOOST_TEST(loop.watch_count() == 0u);
 }
 
@@ -145,6 +112,7 @@ SERVER_TEST(SV_07_without_a_host_both_families_listen) {
     if (has_ipv6()) {
         BOOST_TEST(at[1].address() == "::");
         int v6_only = 0;
+        BOOST_TEST(listening().size() == 2u);
         for (const int fd : listening()) {
             if (option(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1) ++v6_only;
         }
@@ -160,7 +128,9 @@ SERVER_TEST(SV_07_a_port_is_shared_only_if_that_was_asked_for) {
     serve(shared);
     const Server other = create_server(loop, factory(), address, shared);
     BOOST_TEST(other.is_serving());
-    for (const int fd : listening()) BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEPORT) == 1);
+    const std::vector<int> sockets = listening();
+    BOOST_TEST(sockets.size() == 2u);
+    for (const int fd : sockets) BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEPORT) == 1);
 }
 
 SERVER_TEST(names_are_looked_up_all_their_addresses_and_a_missing_family_is_left_out) {
@@ -206,34 +176,6 @@ SERVER_TEST(UX_02_contradictory_arguments_are_refused) {
     BOOST_CHECK_THROW(sockets.add(datagrams.number), std::invalid_argument);
     BOOST_CHECK_THROW(Endpoint::local_path(""), std::invalid_argument);
     BOOST_CHECK_THROW(ServerOptions().permissions(01000), std::invalid_argument);
-}
-
-SERVER_TEST(a_unix_path_is_served_and_its_file_goes_with_the_server) {
-    const support::TemporaryDirectory folder;
-    const Endpoint at = Endpoint::local_path(folder / "socket");
-    serve(ServerOptions().permissions(0600), at);
-    connect().send("hello");
-    run_until([&] { return last_bytes() == "hello"; });
-    server.close();
-    BOOST_TEST(::access(at.address().c_str(), F_OK) != 0);
-    // What is left behind by one that was killed is taken over, one that lives is not.
-    serve(ServerOptions(), at);
-    BOOST_TEST(refusal([&] { create_server(loop, factory(), at); }) ==
-               "listen on " + at.str() + ": Address already in use");
-    server.close();
-}
-
-SERVER_TEST(a_client_with_the_longest_path_of_all_is_served_as_one_without_a_name) {
-    const support::TemporaryDirectory directory;
-    const Endpoint at = Endpoint::local_path(directory / "socket");
-    serve(ServerOptions(), at);
-    unix_sockets::PlainSocket client;
-    BOOST_REQUIRE(client.bind(unix_sockets::longest_path(directory.path())) == 0);
-    BOOST_REQUIRE(client.connect(at.address()) == 0);
-    run_until_open(1);
-    BOOST_TEST(courses[0].transport.remote_endpoint().str() == "unix:");
-    put(client.fd, "served");
-    run_until([&] { return last_bytes() == "served"; });
 }
 
 SERVER_TEST(listening_sockets_of_others_are_taken_over) {

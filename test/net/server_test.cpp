@@ -5,6 +5,8 @@
 
 #include <reactor/inspect.hpp>
 
+#include <test/support/temporary_directory.hpp>
+
 #include <netinet/tcp.h>
 
 using namespace served;
@@ -62,6 +64,27 @@ SERVER_TEST(SV_03_close_stops_listening_at_once_and_leaves_the_connections_alone
     run_until([&] { return clients[0].received() == "answer"; });
     BOOST_TEST(courses[0].lost == 0);
     BOOST_CHECK_THROW(server.start_serving(), StateError);
+}
+
+SERVER_TEST(close_resets_the_clients_in_the_backlog_and_no_other) {
+    const support::TemporaryDirectory folder;
+    for (const Endpoint& at : {any_port, Endpoint::local_path(folder / "socket")}) {
+        clients.clear();
+        serve(ServerOptions(), at);
+        connect();
+        run_until_open(1);
+        connect();
+        connect().send("hello");
+        server.close();
+        run_until([&] { return clients[1].was_reset(); });
+        run_until([&] { return clients[2].was_reset(); });
+        loop.run_iterations(3);
+        BOOST_TEST(!clients[0].ended());
+        BOOST_TEST(server.counters().accepted == 1u);
+        clients.clear();
+        run_until([&] { return server.counters().open == 0; });
+        courses.clear();
+    }
 }
 
 SERVER_TEST(SV_04_a_waiter_from_before_the_close_without_a_client) {
@@ -224,6 +247,41 @@ SERVER_TEST(the_options_reach_every_connection) {
     loop.run_for(milliseconds(200));
     BOOST_TEST(courses[0].lost == 1);
     BOOST_CHECK_THROW(std::rethrow_exception(courses[0].error), reactor::TimeoutError);
+}
+
+SERVER_TEST(the_idle_timeout_of_the_options_ends_a_connection_where_nothing_happens) {
+    serve(ServerOptions().idle_timeout(seconds(9)));
+    connect();
+    run_until_open(1);
+    loop.run_for(milliseconds(8900));
+    clients[0].send("x");
+    run_until([&] { return last_bytes() == "x"; });
+    loop.run_for(milliseconds(8900));
+    BOOST_TEST(courses[0].lost == 0);
+    loop.run_for(milliseconds(200));
+    BOOST_TEST(courses[0].lost == 1);
+    BOOST_TEST(courses[0].text().find("nothing came or went for 9 s") != std::string::npos,
+               courses[0].text());
+}
+
+// A client that sends, and does not read. (A Unix socket takes at once what it ever takes.)
+SERVER_TEST(the_write_timeout_of_the_options_ends_a_connection_whose_peer_takes_nothing) {
+    const support::TemporaryDirectory folder;
+    serve(ServerOptions().write_timeout(seconds(9)), Endpoint::local_path(folder / "socket"));
+    connect();
+    run_until_open(1);
+    loop.run_for(seconds(100));
+    BOOST_TEST(courses[0].lost == 0);
+    courses[0].transport.write(std::string(16 << 20, 'x'));
+    loop.run_for(milliseconds(8000));
+    clients[0].send("x");
+    run_until([&] { return last_bytes() == "x"; });
+    BOOST_TEST(courses[0].lost == 0);
+    loop.run_for(milliseconds(1100));
+    BOOST_TEST(courses[0].lost == 1);
+    BOOST_TEST(
+        courses[0].text().find("nothing of what waits was taken for 9 s") != std::string::npos,
+        courses[0].text());
 }
 
 // Linux hands it down from the listening socket.

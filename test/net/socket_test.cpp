@@ -234,9 +234,12 @@ REACTOR_LOOP_TEST(both_ends_know_their_addresses_and_options) {
         socket->set_keep_alive(true);
         BOOST_TEST(socket->keep_alive());
         socket->set_receive_buffer_size(20000);
-        BOOST_TEST(socket->receive_buffer_size() >= 20000);
-        socket->set_send_buffer_size(20000);
-        BOOST_TEST(socket->send_buffer_size() >= 20000);
+        socket->set_send_buffer_size(30000);
+        BOOST_TEST(socket->receive_buffer_size() == 20000);
+        BOOST_TEST(socket->send_buffer_size() == 30000);
+        // Twice as much, as socket(7) has it.
+        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_RCVBUF) == 40000);
+        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_SNDBUF) == 60000);
     }
 }
 

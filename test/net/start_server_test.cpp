@@ -6,6 +6,9 @@
 #include <reactor/combinators.hpp>
 #include <reactor/task.hpp>
 
+#include <functional>
+#include <string>
+
 using namespace served;
 using reactor::net::serve_with;
 
@@ -180,6 +183,60 @@ STREAM_TEST(a_handler_need_not_be_copyable_and_its_stream_may_be_dropped) {
     BOOST_TEST(client.ended());
     // Nobody has said that it was meant.
     BOOST_TEST(log.find("a Stream is destroyed that was not closed") == 0u, log);
+}
+
+STREAM_TEST(arguments_of_a_task_are_copied_for_each_client_unless_they_are_references) {
+    class Counts : public reactor::Task<void> {
+    public:
+        Counts(Stream stream, int own, int& all, std::string& seen) : stream_(std::move(stream)) {
+            seen += std::to_string(++own) + std::to_string(++all) + " ";
+        }
+        Next start() override { return await(stream_.close(), &Counts::closed); }
+        Next closed() { return finish(); }
+
+    private:
+        Stream stream_;
+    };
+    int own = 0, all = 0;
+    std::string seen;
+    start(serve_with<Counts>(own, std::ref(all), std::ref(seen)));
+    own = 50;
+    all = 5;
+    connect();
+    connect();
+    run_until([&] { return all == 7; });
+    run_until_over();
+    BOOST_TEST(seen == "16 17 ");
+    BOOST_TEST(log == "");
+}
+
+STREAM_TEST(copies_of_a_handler_share_its_function) {
+    struct Numbers {
+        explicit Numbers(std::string& s) : seen(&s) {}
+        void operator()(Stream stream) {
+            *seen += std::to_string(++calls);
+            stream.abort();
+        }
+        std::string* seen;
+        int calls = 0;
+    };
+    std::string seen;
+    const StreamHandler first{Numbers(seen)};
+    StreamHandler copy = first;
+    StreamHandler assigned = [](Stream) {};
+    assigned = copy;
+    for (const StreamHandler& handler : {first, copy, assigned}) {
+        start(handler);
+        connect();
+        run_until_over();
+    }
+    BOOST_TEST(seen == "123");
+    const Server other = start_server(loop, assigned, any_port);
+    address = other.endpoints().front();
+    connect();
+    run_until([&] { return seen.size() == 4; });
+    BOOST_TEST(seen == "1234");
+    run_until([&] { return other.counters().open == 0; });
 }
 
 STREAM_TEST(the_limit_of_the_options_is_the_streams) {

@@ -54,6 +54,21 @@ void serves(TestLoop& loop, Listener& listener) {
     return found.st_mode & 07777;
 }
 
+/// Goes there, and back at its end.
+struct WorkingDirectory {
+    explicit WorkingDirectory(const std::string& path)
+        : before(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        BOOST_REQUIRE(::chdir(path.c_str()) == 0);
+    }
+    ~WorkingDirectory() {
+        BOOST_TEST(::fchdir(before) == 0);
+        ::close(before);
+    }
+    WorkingDirectory(const WorkingDirectory&) = delete;
+    WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+    const int before;
+};
+
 struct Umask {
     explicit Umask(::mode_t mask) : before(::umask(mask)) {}
     ~Umask() { ::umask(before); }
@@ -377,6 +392,49 @@ REACTOR_LOOP_TEST(permissions_are_those_asked_for_or_the_umasks) {
                           std::invalid_argument);
     }
     BOOST_TEST(names_in(directory.path()) == Names{"socket"});
+}
+
+// Neither what the umask leaves nor what the file that was there had.
+REACTOR_LOOP_TEST(permissions_are_those_asked_for_in_the_place_of_a_stale_file_too) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "socket";
+    const Endpoint at = Endpoint::local_path(path);
+    for (const ::mode_t mask : {0u, 077u}) {
+        const Umask umask(mask);
+        for (const int mode : {0600, 0666}) {
+            leave_stale(path);
+            BOOST_REQUIRE(::chmod(path.c_str(), 0755) == 0);
+            const Listener listener(loop, at, ListenerOptions().permissions(mode));
+            BOOST_TEST(mode_of(path) == static_cast<::mode_t>(mode));
+        }
+    }
+    BOOST_TEST(names_in(directory.path()) == Names());
+}
+
+REACTOR_LOOP_TEST(the_file_of_a_relative_path_stays_if_the_program_has_gone_elsewhere) {
+    const TemporaryDirectory first, second;
+    const Endpoint at = Endpoint::local_path("socket");
+    const WorkingDirectory there(first.path());
+    {
+        Listener listener(loop, at);
+        serves(loop, listener);
+        {
+            const WorkingDirectory elsewhere(second.path());
+            // Of the same name, and somebody else's.
+            Listener other(loop, at);
+            listener.close();
+            BOOST_TEST(names_in(second.path()) == Names{"socket"});
+            serves(loop, other);
+        }
+        BOOST_TEST(names_in(first.path()) == Names{"socket"});
+        BOOST_TEST(connecting_to(first / "socket") == ECONNREFUSED);
+    }
+    // It is a stale one, and the file of one that has come back goes.
+    Listener again(loop, at);
+    { const WorkingDirectory elsewhere(second.path()); }
+    again.close();
+    BOOST_TEST(names_in(first.path()) == Names());
+    BOOST_TEST(names_in(second.path()) == Names());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -235,11 +235,20 @@ BOOST_AUTO_TEST_CASE(a_poster_outlives_its_loop) {
 
 BOOST_AUTO_TEST_CASE(stop_threadsafe_wakes_a_loop_that_sleeps) {
     EventLoop loop;
+    int rounds = 0;  // that ended when they were asked to, and not before
     for (int round = 0; round < 200; ++round) {
-        std::thread other([&] { loop.stop_threadsafe(); });
+        std::atomic<bool> asked{false}, ended{false};
+        std::thread other([&] {
+            while (!loop.is_running() && !ended) std::this_thread::yield();
+            asked = true;
+            loop.stop_threadsafe();
+        });
         loop.run_forever();
+        if (asked) ++rounds;
+        ended = true;
         other.join();
     }
+    BOOST_TEST(rounds == 200);
 }
 
 // For the sanitizers: the loop is awake, and may see the request before the call has returned.

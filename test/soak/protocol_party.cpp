@@ -108,7 +108,8 @@ bool ProtocolParty::eof_received() {
     if (!plan_) return false;
     look_for_the_end();
     go_on();
-    return !is_client() && plan_->ending == Ending::half_close;
+    // A client that was struck ends before it has sent everything, and waits for no answer.
+    return !is_client() && plan_->ending == Ending::half_close && received_ >= plan_->up;
 }
 
 // ---- sending --------------------------------------------------------------------------------

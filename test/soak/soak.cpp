@@ -25,6 +25,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -189,9 +190,17 @@ private:
         return quiet_looks_ >= 10;
     }
 
+    /// A worker thread frees its last job when it comes to it, which no promise tells: looks until
+    /// nothing has changed for a while.
     Holdings look(const char* when) {
         ledger_.totals.rests = sites_.rests();
-        const Holdings now = holdings(loop_);
+        Holdings now = holdings(loop_);
+        for (int same = 0, looks = 0; same < 10 && looks < 500; ++looks) {
+            std::this_thread::sleep_for(milliseconds(20));
+            const Holdings next = holdings(loop_);
+            same = next.blocks == now.blocks && next.threads == now.threads ? same + 1 : 0;
+            now = next;
+        }
         std::printf("soak: %s %s\n", when, now.str().c_str());
         std::fflush(stdout);
         return now;
