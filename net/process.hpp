@@ -108,8 +108,9 @@ private:
 ///
 /// The child begins with default dispositions of all signals and none blocked, with its three
 /// standard descriptors, and no other that is close-on-exec, as all of this library's are (from
-/// Linux 5.11 on none at all). Our memory is copied for it (fork), and its handlers of
-/// pthread_atfork() are called.
+/// Linux 5.11 on none at all). Our memory is copied for it (fork), and the handlers of
+/// pthread_atfork() are called. A copy of ourselves that another thread forks meanwhile, and that
+/// never execs, holds the promise up for as long as it lives: it has the child's pipes, too.
 ///
 /// On the loop's thread. Throws std::invalid_argument for an empty program, a zero byte in any
 /// text, a variable's name that is empty or has a '=', same_as_output() elsewhere than for the
