@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/stream_hand_over.hpp>
 #include <net/detail/stream_receiver.hpp>
 #include <net/detail/stream_state.hpp>
 #include <net/stream.hpp>
@@ -18,27 +19,9 @@ using Kind = StreamRequest::Kind;
 
 constexpr std::size_t Stream::default_limit;
 
-namespace {
-
-/// Hands the stream over once its connection is there; gives it up if that does not come about.
-class HandOver {
-public:
-    explicit HandOver(Stream stream) noexcept : stream_(std::move(stream)) {}
-    HandOver(HandOver&&) noexcept = default;
-    HandOver& operator=(HandOver&&) = delete;
-    ~HandOver() { stream_.abort(); }
-
-    Stream operator()(const Transport&) { return std::move(stream_); }
-
-private:
-    Stream stream_;
-};
-
-}  // namespace
-
 Promise<Stream> make_stream(EventLoop& loop, int descriptor, Here here) {
     std::unique_ptr<detail::StreamReceiver> receiver(new detail::StreamReceiver(loop));
-    HandOver hand_over(receiver->take_stream());
+    detail::StreamHandOver hand_over(receiver->take_stream());
     return make_transport(loop, descriptor, std::move(receiver), here)
         .then(std::move(hand_over), here);
 }

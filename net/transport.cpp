@@ -57,7 +57,7 @@ Promise<std::uint64_t> Transport::send_file(int file, std::uint64_t offset, std:
 
 void Transport::write_eof() const { state("write_eof").write_eof(); }
 
-bool Transport::can_write_eof() const noexcept { return state_ != nullptr; }
+bool Transport::can_write_eof() const noexcept { return state_ && state_->can_write(); }
 
 std::size_t Transport::write_buffer_size() const noexcept { return state_ ? state_->unsent() : 0; }
 
@@ -198,7 +198,7 @@ void prepare(int descriptor, bool is_tcp) {
 
 Endpoint detail::TransportState::local() {
     if (extras_ && extras_->local) return *extras_->local;
-    if (descriptor_ < 0) return Endpoint();
+    if (descriptor_ < 0 || pipe_) return Endpoint();
     const Endpoint name = local_name(service_->calls, descriptor_);
     extras().local.reset(new Endpoint(name));
     return name;

@@ -29,6 +29,10 @@ std::system_error socket_error(int code, const std::string& step, const Endpoint
 
 std::system_error watch_error(const std::system_error& refusal, const std::string& step,
                               const Endpoint& address) {
+    return watch_error(refusal, step + ' ' + in_words(address));
+}
+
+std::system_error watch_error(const std::system_error& refusal, const std::string& step) {
     std::string text = refusal.what();
     // It ends with the reason, and so will ours.
     const std::string reason = ": " + refusal.code().message();
@@ -36,7 +40,7 @@ std::system_error watch_error(const std::system_error& refusal, const std::strin
         text.compare(text.size() - reason.size(), reason.size(), reason) == 0) {
         text.resize(text.size() - reason.size());
     }
-    return std::system_error(refusal.code(), step + ' ' + in_words(address) + ": " + text);
+    return std::system_error(refusal.code(), step + ": " + text);
 }
 
 void refuse_blocking(const reactor::detail::LoopCore& core, int descriptor, const char* call) {

@@ -83,6 +83,8 @@ inline std::system_error socket_error(const boost::system::error_code& code,
 /// epoll selector: add descriptor 7: No space left on device".
 std::system_error watch_error(const std::system_error& refusal, const std::string& step,
                               const Endpoint& address);
+/// The same with a step that names what is not reached by an address.
+std::system_error watch_error(const std::system_error& refusal, const std::string& step);
 
 /// In debug mode: throws std::invalid_argument if somebody has taken O_NONBLOCK from a descriptor
 /// of ours. Not always, as it costs a system call. asyncio: the same, for sockets that it is given.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/stream_state.hpp>
+#include <net/detail/transport_state.hpp>
 
 #include <stdexcept>
 #include <utility>
@@ -51,7 +52,7 @@ void StreamState::finish(ReadValue& read, const StreamRequest& request,
             break;
         case Outcome::overrun:
             read.fail(std::make_exception_ptr(LimitOverrunError(
-                std::string(request.call) + " from " + transport.remote_endpoint().str() +
+                std::string(request.call) + " from " + TransportAccess::peer(transport) +
                     (request.kind == StreamRequest::Kind::all
                          ? ": more than " + std::to_string(request.count) + " bytes"
                          : ": no separator within " + std::to_string(limit_) + " bytes"),

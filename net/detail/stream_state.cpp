@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/pending_operations.hpp>
 #include <net/detail/stream_state.hpp>
+#include <net/detail/transport_state.hpp>
 
 #include <cerrno>
 #include <string>
@@ -39,6 +40,7 @@ StreamState::~StreamState() {
 
 void StreamState::made(const Transport& connection) {
     transport = connection;
+    if (TransportAccess::state(transport)->hears_nothing()) ended();
     if (meant_) transport.abort();  // given up before it was there
 }
 
@@ -107,7 +109,7 @@ void StreamState::release() noexcept {
     if (warn) {
         std::string text("a Stream is destroyed that was not closed");
         try {
-            if (transport) text += ": its peer is " + transport.remote_endpoint().str();
+            if (transport) text += ": its peer is " + TransportAccess::peer(transport);
         } catch (...) {  // a shorter warning
         }
         if (core.loop) {
@@ -142,9 +144,9 @@ Promise<void> StreamState::drain(const Deadline& deadline, const Here& here) {
     const Promise<void> promise = PromiseAccess::share<Promise<void>>(&*wait);
     if (lost_) {
         wait->fail(error_ ? error_
-                          : std::make_exception_ptr(std::system_error(
-                                ECONNRESET, std::system_category(),
-                                "drain of " + transport.remote_endpoint().str())));
+                          : std::make_exception_ptr(
+                                std::system_error(ECONNRESET, std::system_category(),
+                                                  "drain of " + TransportAccess::peer(transport))));
     } else if (!transport.write_paused()) {
         wait->set();
     } else {
@@ -198,7 +200,7 @@ StateOwner<StreamWait> StreamState::take(StreamWait& wait) noexcept {
 void StreamState::forget(StreamWait& wait) noexcept { take(wait); }
 
 std::exception_ptr StreamState::late(const std::string& call) const {
-    return std::make_exception_ptr(TimeoutError(call + ' ' + transport.remote_endpoint().str()));
+    return std::make_exception_ptr(TimeoutError(call + ' ' + TransportAccess::peer(transport)));
 }
 
 }  // namespace detail

@@ -62,7 +62,7 @@ void FileOperation::abandon() noexcept {
 
 Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
                                                  std::uint64_t count, const Here& here) {
-    if (eof_written_) throw StateError("send_file: write_eof() has ended the sending half");
+    if (eof_written_) refuse_write("send_file");
     const StateOwner<FileOperation> operation(
         reactor::detail::make_state<FileOperation>(core, here));
     const auto promise = PromiseAccess::share<Promise<std::uint64_t>>(&*operation);
@@ -139,7 +139,7 @@ TransportState::Progress TransportState::advance(FileOperation& file) {
         static_cast<std::size_t>(std::min<std::uint64_t>(file.left, sizeof bytes));
     const ::ssize_t got = ::pread(file.file, bytes, wanted, static_cast<::off_t>(file.offset));
     if (got <= 0) return got;
-    return service_->calls.send(descriptor_, bytes, static_cast<std::size_t>(got));
+    return send(bytes, static_cast<std::size_t>(got));
 }
 
 /// The same as flush() for the file that is next.

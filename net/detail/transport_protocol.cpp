@@ -26,7 +26,7 @@ void TransportState::set_protocol(std::unique_ptr<Protocol> protocol) {
 }
 
 std::string TransportState::name() const {
-    return "net::Transport to " + remote().str() + ", descriptor " + std::to_string(descriptor_);
+    return "net::Transport to " + peer() + ", descriptor " + std::to_string(descriptor_);
 }
 
 void TransportState::failed(const char* method, Weight weight, const std::exception_ptr& error) {

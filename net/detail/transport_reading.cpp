@@ -13,6 +13,7 @@ namespace detail {
 /// One read: less than all of the room means that nothing is left, and if there is more, the
 /// descriptor is still ready in the next iteration. So one connection does not hold up the others.
 void TransportState::read() {
+    if (watches_readers_ && !closing_) look_for_readers();
     if (!is_reading()) return;
     if (buffered_) {
         read_for_protocol();
@@ -23,7 +24,7 @@ void TransportState::read() {
         ~Looking() { buffer.keep(0); }
     } const looking{service_->buffer};
     char* const bytes = looking.buffer.open();
-    const ::ssize_t got = service_->calls.receive(descriptor_, bytes, ReadBuffer::size);
+    const ::ssize_t got = receive(bytes, ReadBuffer::size);
     if (got > 0) {
         const std::size_t size = static_cast<std::size_t>(got);
         looking.buffer.keep(size);
@@ -48,7 +49,7 @@ void TransportState::read_for_protocol() {
     });
     // It may have closed the connection, paused it, or given it to another protocol.
     if (!given || !is_reading() || protocol_.get() != asked) return;
-    const ::ssize_t got = service_->calls.receive(descriptor_, room.data, room.size);
+    const ::ssize_t got = receive(room.data, room.size);
     if (got > 0) {
         if (timed_) touch(&TimeLimits::input);
         call("buffer_updated", Weight::vital, [got](Protocol& protocol) {
@@ -67,7 +68,8 @@ void TransportState::received_end() {
     bool stay = false;
     const bool answered = call("eof_received", Weight::vital,
                                [&stay](Protocol& protocol) { stay = protocol.eof_received(); });
-    if (answered && !stay) close(false);
+    // The read end of a pipe has no other half that could stay open.
+    if (answered && (!stay || pipe_)) close(false);
 }
 
 void TransportState::pause_reading() noexcept {
@@ -88,7 +90,7 @@ void TransportState::resume_reading() {
 
 /// Brings the loop to what is_reading() says; if it refuses, the connection is lost.
 void TransportState::update_reading() noexcept {
-    const bool wanted = begun_ && is_reading() && !over();
+    const bool wanted = begun_ && (is_reading() || watches_readers_) && !over();
     if (wanted == watching_) return;
     watching_ = wanted;
     if (!wanted) {
@@ -101,7 +103,7 @@ void TransportState::update_reading() noexcept {
             service_->watches.add("read", descriptor_, node_, &service_->watch_options);
             return;
         } catch (const std::system_error& error) {
-            throw watch_error(error, "read from", remote());
+            throw watch_refused(error, "read from");
         }
     } catch (...) {
         refused = std::current_exception();

@@ -46,7 +46,10 @@ TransportState::TransportState(EventLoop& loop, int descriptor, const Endpoint& 
       write_paused_(false),
       told_paused_(false),
       flow_queued_(false),
-      timed_(false) {
+      timed_(false),
+      pipe_(false),
+      hears_nothing_(false),
+      watches_readers_(false) {
     adopt(std::move(protocol));
     core.retain();
 }
@@ -62,12 +65,13 @@ void TransportState::destroy() noexcept {
 }
 
 TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                                     std::unique_ptr<Protocol> protocol, bool look_first) {
+                                     std::unique_ptr<Protocol> protocol, bool look_first,
+                                     const char* call) {
     LoopState& core = static_cast<LoopState&>(loop.core());
-    core.check("make_transport");
+    core.check(call);
     TransportService& service = loop.service<TransportService>();
     if (service.find(descriptor)) {
-        throw StateError("make_transport: descriptor " + std::to_string(descriptor) +
+        throw StateError(std::string(call) + ": descriptor " + std::to_string(descriptor) +
                          " belongs to a transport of this loop already");
     }
     // One queue: what was posted before this runs before connection_made().
@@ -91,7 +95,7 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
     state->node_ = state->make_node(NodeKind::reader, "net::Transport", &TransportState::event);
     service.add(descriptor, *state);
     try {
-        service.watches.reserve("make_transport", descriptor);
+        service.watches.reserve(call, descriptor);
     } catch (...) {
         service.remove(descriptor, *state);
         throw;
@@ -224,8 +228,8 @@ void TransportState::lose(std::exception_ptr error) noexcept {
 void TransportState::lose_by_system(const char* step, int code) noexcept {
     std::exception_ptr error;
     try {
-        error = std::make_exception_ptr(std::system_error(
-            code, std::system_category(), std::string(step) + ' ' + remote().str()));
+        error = std::make_exception_ptr(
+            std::system_error(code, std::system_category(), std::string(step) + ' ' + peer()));
     } catch (...) {
         error = std::current_exception();
     }
@@ -264,7 +268,9 @@ void TransportState::depart() noexcept {
 }
 
 void TransportState::farewell(int descriptor) noexcept {
-    if (reset_) {
+    if (pipe_) {
+        // What its reader has not read yet stays in there.
+    } else if (reset_) {
         service_->calls.reset_on_close(descriptor);
     } else if (wrote_ && !eof_ && (unread_ || flushed_late_ || input_waits(descriptor))) {
         try {

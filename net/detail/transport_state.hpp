@@ -4,6 +4,8 @@
 
 #include <net/detail/compact_endpoint.hpp>
 #include <net/detail/output_queue.hpp>
+#include <net/detail/pipe_calls.hpp>
+#include <net/detail/pipe_end.hpp>
 #include <net/detail/time_limits.hpp>
 #include <net/detail/transport_service.hpp>
 #include <net/transport.hpp>
@@ -16,6 +18,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -47,13 +50,16 @@ protected:
 /// It has one node, made at the beginning and kept: as the reader of the descriptor while reading,
 /// and put into the ready queue by hand for connection_made() and connection_lost(). So ending a
 /// connection needs no memory and cannot fail. Its life is in transport_state.cpp; what goes to the
-/// protocol, reading, writing, files and time limits have sources of their own.
+/// protocol, reading, writing, files, pipes and time limits have sources of their own.
 class TransportState {
 public:
     /// Takes over a non-blocking descriptor, for begin(). With one reference, the caller's. If it
     /// throws, the descriptor is the caller's still.
     static TransportState* make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                                std::unique_ptr<Protocol> protocol, bool look_first);
+                                std::unique_ptr<Protocol> protocol, bool look_first,
+                                const char* call = "make_transport");
+    /// Before begin(): it is one end of a pipe.
+    void become_pipe(PipeEnd&& end);
     /// Puts connection_made() into the queue.
     void begin() noexcept { queue(); }
     /// Gives the descriptor back to the caller of make(), before anything has run.
@@ -70,6 +76,7 @@ public:
     Promise<std::uint64_t> send_file(int file, std::uint64_t offset, std::uint64_t count,
                                      const Here& here);
     void write_eof();
+    bool can_write() const noexcept { return !pipe_ || hears_nothing_; }
     std::size_t unsent() const noexcept { return output_ ? output_->queue.bytes() : 0; }
     void set_limits(const WriteLimits& limits);
     const WriteLimits& limits() const noexcept;
@@ -83,6 +90,10 @@ public:
     void set_time_limit(Duration TimeLimits::*which, Duration length);
     Endpoint local();
     Endpoint remote() const { return remote_.get(); }
+    /// How messages call it: by its address, or a pipe by its name.
+    std::string peer() const;
+    /// The write end of a pipe: nothing will ever come.
+    bool hears_nothing() const noexcept { return hears_nothing_; }
     int descriptor() const noexcept { return descriptor_; }
     Protocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<Protocol> protocol);
@@ -143,6 +154,7 @@ private:
         TimerHandle timer;
         std::unique_ptr<const Endpoint> local;
         std::vector<std::unique_ptr<Protocol>> retired;  // replaced inside a method of their own
+        std::string pipe_name;
     };
 
     TransportState(EventLoop& loop, int descriptor, const Endpoint& remote,
@@ -162,6 +174,7 @@ private:
     void end_soon() noexcept;
     void lose(std::exception_ptr error) noexcept;
     void lose_by_system(const char* step, int code) noexcept;
+    std::system_error watch_refused(const std::system_error& refusal, const char* step) const;
     void finish();
     void depart() noexcept;
     void farewell(int descriptor) noexcept;
@@ -187,8 +200,23 @@ private:
     void read_for_protocol();
     void received_end();
     void update_reading() noexcept;
+    void look_for_readers() noexcept;
+    ::ssize_t receive(char* room, std::size_t size) const noexcept {
+        return pipe_ ? read_pipe(descriptor_, room, size)
+                     : service_->calls.receive(descriptor_, room, size);
+    }
 
     // writing
+    ::ssize_t send(const char* bytes, std::size_t size) const noexcept {
+        if (!pipe_) return service_->calls.send(descriptor_, bytes, size);
+        const ::iovec piece = {const_cast<char*>(bytes), size};
+        return write_pipe(descriptor_, &piece, 1);
+    }
+    ::ssize_t send(::iovec* pieces, std::size_t count) const noexcept {
+        return pipe_ ? write_pipe(descriptor_, pieces, count)
+                     : service_->calls.send(descriptor_, pieces, count);
+    }
+    [[noreturn]] void refuse_write(const char* call) const;
     std::size_t send_at_once(ByteView bytes);
     std::size_t send_at_once(const std::vector<ByteView>& pieces, std::size_t& index);
     void count_dropped_write();
@@ -241,7 +269,10 @@ private:
     bool write_paused_ : 1;
     bool told_paused_ : 1;  // what the protocol knows of that
     bool flow_queued_ : 1;
-    bool timed_ : 1;  // there is a time limit
+    bool timed_ : 1;            // there is a time limit
+    bool pipe_ : 1;             // no socket
+    bool hears_nothing_ : 1;    // a pipe's write end,
+    bool watches_readers_ : 1;  // of which node_ looks whether anybody reads
     std::uint8_t dropped_writes_ = 0;
 };
 
@@ -249,6 +280,7 @@ private:
 struct TransportAccess {
     static Transport share(TransportState* state) noexcept { return Transport(state); }
     static TransportState* state(const Transport& transport) noexcept { return transport.state_; }
+    static std::string peer(const Transport& transport) { return transport.state_->peer(); }
     /// For a descriptor that is non-blocking and close-on-exec already, and whose peer is known.
     /// With `look_first` the first read comes right after connection_made(), before the descriptor
     /// is watched: for accepted connections, whose clients have spoken by then as a rule.

@@ -75,7 +75,7 @@ void TransportState::time_out() {
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%g", std::chrono::duration<double>(length).count());
     lose(std::make_exception_ptr(
-        TimeoutError("connection to " + remote().str() + ": " + what + " for " + seconds + " s")));
+        TimeoutError("connection to " + peer() + ": " + what + " for " + seconds + " s")));
 }
 
 }  // namespace detail

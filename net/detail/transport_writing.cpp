@@ -21,14 +21,16 @@ constexpr int calls_per_turn = 16;
 // the connection on their way are no mistake.
 constexpr std::uint8_t silent_drops = 4;
 
-[[noreturn]] void refuse_after_eof(const char* call) {
-    throw StateError(std::string(call) + ": write_eof() has ended the sending half");
-}
-
 }  // namespace
 
+void TransportState::refuse_write(const char* call) const {
+    throw StateError(std::string(call) + (can_write()
+                                              ? ": write_eof() has ended the sending half"
+                                              : ": the read end of a pipe cannot be written to"));
+}
+
 void TransportState::write(ByteView bytes, std::string* owned) {
-    if (eof_written_) refuse_after_eof("write");
+    if (eof_written_) refuse_write("write");
     if (bytes.empty()) return;
     if (over()) {
         count_dropped_write();
@@ -55,7 +57,7 @@ void TransportState::write(ByteView bytes, std::string* owned) {
 }
 
 void TransportState::write_lines(const std::vector<ByteView>& pieces) {
-    if (eof_written_) refuse_after_eof("write_lines");
+    if (eof_written_) refuse_write("write_lines");
     std::size_t size = 0;
     for (const ByteView& piece : pieces) size += piece.size();
     if (size == 0) return;
@@ -86,14 +88,14 @@ void TransportState::count_dropped_write() {
         ++dropped_writes_;
     } else if (core.loop) {
         core.loop->log(LogLevel::warning,
-                       "net::Transport to " + remote().str() +
+                       "net::Transport to " + peer() +
                            ": write() on a closing or lost connection: the bytes are dropped");
     }
 }
 
 /// How many were sent: if not all, the system's buffer is full, or the connection is lost.
 std::size_t TransportState::send_at_once(ByteView bytes) {
-    const ::ssize_t took = service_->calls.send(descriptor_, bytes.data(), bytes.size());
+    const ::ssize_t took = send(bytes.data(), bytes.size());
     if (took < 0) {
         if (!would_block(errno)) lose_by_system("send to", errno);
         return 0;
@@ -115,7 +117,7 @@ std::size_t TransportState::send_at_once(const std::vector<ByteView>& pieces, st
             vectors[count].iov_len = piece.size();
             size += piece.size();
         }
-        const ::ssize_t took = service_->calls.send(descriptor_, vectors, count);
+        const ::ssize_t took = send(vectors, count);
         if (took < 0) {
             if (!would_block(errno)) lose_by_system("send to", errno);
             return 0;
@@ -142,7 +144,7 @@ TransportState::Output& TransportState::open_output() {
     try {
         service_->watches.add("write", descriptor_, output_->writer, &service_->watch_options);
     } catch (const std::system_error& error) {
-        throw watch_error(error, "send to", remote());
+        throw watch_refused(error, "send to");
     }
     if (timed_) {
         extras_->times.output = core.clock->now();
@@ -175,7 +177,7 @@ bool TransportState::flush() {
     const std::size_t count = queue.gather(pieces, pieces_per_call);
     std::size_t size = 0;
     for (std::size_t i = 0; i < count; ++i) size += pieces[i].iov_len;
-    const ::ssize_t took = service_->calls.send(descriptor_, pieces, count);
+    const ::ssize_t took = send(pieces, count);
     if (took < 0) {
         if (!would_block(errno)) lose_by_system("send to", errno);
         return false;
@@ -205,7 +207,11 @@ std::unique_ptr<TransportState::Output> TransportState::take_output() noexcept {
 void TransportState::write_eof() {
     if (over() || eof_written_) return;
     eof_written_ = true;
-    if (!output_) shut_down();
+    if (pipe_) {
+        close(false);  // it has but this half
+    } else if (!output_) {
+        shut_down();
+    }
 }
 
 void TransportState::shut_down() noexcept {

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <net/detail/child_service.hpp>
+#include <net/detail/child_state.hpp>
+#include <reactor/detail/signals_blocked.hpp>
+
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+using reactor::detail::PromiseAccess;
+using reactor::detail::StateOwner;
+
+namespace {
+
+// The numbers are the same on every architecture; old headers do not know them.
+constexpr long pidfd_send_signal_call = 424;
+constexpr long pidfd_open_call = 434;
+
+/// waitid() for one child, interrupted by nothing.
+int wait_for_child(::pid_t pid, ::siginfo_t& info, int options) noexcept {
+    int result;
+    do {
+        info.si_pid = 0;
+        result = ::waitid(P_PID, static_cast<::id_t>(pid), &info, options);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
+}  // namespace
+
+void ChildWait::abandon() noexcept { owner->forget(*this); }
+
+void ChildWait::explain(reactor::detail::WhyPending& why) const { why.what = "Process::wait"; }
+
+ChildState::ChildState(EventLoop& loop, ::pid_t pid, std::string name)
+    : core(loop.core()), pid_(pid), name_(std::move(name)), process_(::getpid()) {
+    core.retain();
+}
+
+ChildState::~ChildState() {
+    grace_.cancel();
+    end_watch_.cancel();
+    core.forget();
+}
+
+// ---- its end --------------------------------------------------------------------------------
+
+void ChildState::watch(ChildService& service) {
+    service_ = &service;
+    if (!service.uses_pidfd || !watch_descriptor()) watch_on_thread();
+}
+
+/// False where the system has no such thing, no descriptor is left, or the selector has no room.
+bool ChildState::watch_descriptor() {
+    pidfd_ = OwnedDescriptor(static_cast<int>(::syscall(pidfd_open_call, pid_, 0u)));
+    if (!pidfd_) return false;
+    try {
+        end_watch_ = core.loop->add_reader(Options().owned_descriptor().label("net::Process ends"),
+                                           pidfd_.get(), &ChildState::look, this);
+        return true;
+    } catch (const std::system_error&) {
+        pidfd_.close();
+        return false;
+    }
+}
+
+/// The thread only looks: the status is taken on the loop's thread, so that the number stays the
+/// child's as long as a signal may be sent to it.
+void ChildState::watch_on_thread() {
+    const Poster poster = core.loop->poster();
+    const ::pid_t pid = pid_;
+    const reactor::detail::SignalsBlocked blocked;
+    try {
+        std::thread([poster, pid] {
+            ::siginfo_t info;
+            wait_for_child(pid, info, WEXITED | WNOWAIT);
+            try {
+                poster.post(&ChildService::child_ended, pid);
+            } catch (...) {  // the loop cannot be woken: it will hear of it when it wakes, or not
+            }
+        }).detach();
+    } catch (const std::system_error& error) {
+        throw std::system_error(error.code(), "run " + name_ + ": a thread to wait for its end");
+    }
+}
+
+void ChildState::look() {
+    ::siginfo_t info;
+    if (wait_for_child(pid_, info, WEXITED | WNOHANG) != 0) {
+        error_ = std::make_exception_ptr(
+            std::system_error(errno, std::system_category(), "wait for " + name_));
+    } else if (info.si_pid == 0) {
+        return;  // not yet
+    } else if (info.si_code == CLD_EXITED) {
+        status_ = ExitStatus::of_code(info.si_status);
+    } else {
+        status_ = ExitStatus::of_signal(info.si_status, info.si_code == CLD_DUMPED);
+    }
+    end();
+}
+
+void ChildState::end() noexcept {
+    const std::shared_ptr<ChildState> self = service_->take(pid_);
+    running_ = false;
+    grace_.cancel();
+    end_watch_.cancel();
+    if (pidfd_) core.loop->forget_descriptor(pidfd_.get());
+    pidfd_.close();
+    // Last: a failure that nobody holds is reported, and the handler may do anything.
+    while (!waits_.empty()) {
+        const StateOwner<ChildWait> wait = waits_.take_first();
+        if (error_) {
+            wait->fail(error_);
+        } else {
+            wait->set(status_);
+        }
+    }
+}
+
+bool ChildState::loop_closed() noexcept {
+    ::siginfo_t info;
+    // Not so in a forked child, whose parent's children are not its own.
+    const bool there = wait_for_child(pid_, info, WEXITED | WNOHANG) == 0 && info.si_pid == 0;
+    if (there && !detached_) deliver(SIGKILL);
+    running_ = false;
+    pidfd_.close();  // the loop watches nothing any more
+    while (!waits_.empty()) cancel_operation(*waits_.take_first(), "the event loop was closed");
+    return there;
+}
+
+Promise<ExitStatus> ChildState::wait(const Here& here) {
+    core.check("wait");
+    const StateOwner<ChildWait> wait(reactor::detail::make_state<ChildWait>(core, here));
+    const auto promise = PromiseAccess::share<Promise<ExitStatus>>(&*wait);
+    if (running_) {
+        wait->owner = this;
+        waits_.add(*wait);
+    } else if (error_) {
+        wait->fail(error_);
+    } else {
+        wait->set(status_);
+    }
+    return promise;
+}
+
+// ---- signals --------------------------------------------------------------------------------
+
+/// An errno, or 0. If another part of the program has taken the status, the number may be somebody
+/// else's by now: so through the pidfd, if there is one.
+int ChildState::deliver(int signal) noexcept {
+    if (pidfd_) {
+        if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
+        if (errno != ENOSYS) return errno;
+    }
+    ::siginfo_t info;
+    if (wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) != 0) return ESRCH;  // not ours
+    return ::kill(pid_, signal) == 0 ? 0 : errno;
+}
+
+bool ChildState::send_signal(int signal) {
+    core.check_thread("send_signal");
+    if (signal <= 0 || signal >= NSIG) {
+        throw std::invalid_argument("send_signal: " + std::to_string(signal) + " is no signal");
+    }
+    if (!running_) return false;
+    if (signal == SIGKILL) meant_ = true;
+    const int code = deliver(signal);
+    if (code == 0) return true;
+    if (code == ESRCH) return false;
+    throw std::system_error(code, std::system_category(),
+                            "send signal " + std::to_string(signal) + " to " + name_);
+}
+
+void ChildState::kill_late() noexcept {
+    if (running_) deliver(SIGKILL);
+}
+
+Promise<ExitStatus> ChildState::stop(Duration grace, const Here& here) {
+    Promise<ExitStatus> ended = wait(here);
+    if (!send_signal(SIGTERM)) return ended;
+    meant_ = true;
+    graced_ = true;
+    const TimePoint when = deadline_after(core.clock->now(), grace);
+    if (when < grace_.when() && !grace_.reschedule(when)) {
+        grace_ = core.loop->call_at(Options().label("net::Process: end of grace"), when,
+                                    &ChildState::kill_late, this);
+    }
+    return ended;
+}
+
+void ChildState::dropped() noexcept {
+    // In a forked child it is a sibling, and none of our business.
+    if (!running_ || detached_ || process_ != ::getpid()) return;
+    core.require_thread("a Process's destructor");
+    if (graced_) return;
+    deliver(SIGKILL);
+    if (meant_ || !core.loop) return;
+    try {
+        core.loop->log(LogLevel::warning,
+                       "a Process is destroyed whose child runs, which is killed: " + name_);
+    } catch (...) {  // no memory for the words
+    }
+}
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_NET_DETAIL_CHILD_STATE_HPP
+#define REACTOR_NET_DETAIL_CHILD_STATE_HPP
+
+#include <net/detail/child_launch.hpp>
+#include <net/detail/pending_operations.hpp>
+#include <net/exit_status.hpp>
+#include <reactor/clock.hpp>
+#include <reactor/detail/value_state.hpp>
+#include <reactor/event_loop.hpp>
+#include <reactor/handle.hpp>
+#include <reactor/promise.hpp>
+
+#include <exception>
+#include <string>
+
+#include <sys/types.h>
+
+namespace reactor {
+namespace net {
+namespace detail {
+
+class ChildService;
+class ChildState;
+
+/// A wait() for a child that runs.
+struct ChildWait final
+    : reactor::detail::Pooled<ChildWait, reactor::detail::OperationState<ExitStatus>>,
+      Listed<ChildWait> {
+    using Pooled::Pooled;
+    void abandon() noexcept override;
+    void explain(reactor::detail::WhyPending& why) const override;
+
+    ChildState* owner = nullptr;
+};
+
+/// A child process until its status is taken, and what is known of it after that. Shared by the
+/// Process and, until the end of the child, by the loop's ChildService.
+///
+///     running ──look(): it has ended──────────────> ended: with a status, or an error
+///        └─────the loop is closed: loop_closed()──> ended, without either
+class ChildState {
+public:
+    ChildState(EventLoop& loop, ::pid_t pid, std::string name);
+    ~ChildState();
+    ChildState(const ChildState&) = delete;
+    ChildState& operator=(const ChildState&) = delete;
+
+    /// Looks for its end from now on. Throws if neither a pidfd nor a thread is to be had.
+    void watch(ChildService& service);
+
+    // What Process says of the methods of the same names.
+    Promise<ExitStatus> wait(const Here& here);
+    bool running() const noexcept { return running_; }
+    bool send_signal(int signal);
+    Promise<ExitStatus> stop(Duration grace, const Here& here);
+    void detach() noexcept { detached_ = true; }
+
+    /// The Process is the program's now: to drop it is a mistake, unless that was meant.
+    void handed_over() noexcept { meant_ = false; }
+    void mean() noexcept { meant_ = true; }
+    /// The Process is gone.
+    void dropped() noexcept;
+
+    /// It may have ended.
+    void look();
+    /// True if it has to be waited for by others still.
+    bool loop_closed() noexcept;
+    /// A wait() was cancelled.
+    void forget(ChildWait& wait) noexcept { waits_.take(wait); }
+
+    ::pid_t pid() const noexcept { return pid_; }
+    const std::string& name() const noexcept { return name_; }
+
+    reactor::detail::LoopCore& core;
+
+private:
+    bool watch_descriptor();
+    void watch_on_thread();
+    void end() noexcept;
+    void kill_late() noexcept;
+    int deliver(int signal) noexcept;
+
+    const ::pid_t pid_;
+    const std::string name_;  // "cat, process 4711"
+    const long process_;      // whose child it is
+    ChildService* service_ = nullptr;
+    OwnedDescriptor pidfd_;
+    Handle end_watch_;
+    TimerHandle grace_;
+    PendingOperations<ChildWait> waits_;
+    ExitStatus status_ = ExitStatus::of_code(0);
+    std::exception_ptr error_;  // instead of a status
+    bool running_ = true;
+    bool detached_ = false;
+    bool graced_ = false;  // it was asked to end, and grace_ will see to that
+    bool meant_ = true;    // nobody has the Process yet
+};
+
+}  // namespace detail
+}  // namespace net
+}  // namespace reactor
+
+#endif
