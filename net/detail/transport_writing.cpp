@@ -27,7 +27,8 @@ constexpr std::uint8_t silent_drops = 4;
 
 }  // namespace
 
-void TransportState::write(ByteView bytes, std::string* owned) {
+void TransportState::write(ByteView bytes, std::string* owned,
+                           const std::shared_ptr<const std::string>* shared) {
     if (eof_written_) refuse_after_eof("write");
     if (bytes.empty()) return;
     if (over()) {
@@ -44,6 +45,8 @@ void TransportState::write(ByteView bytes, std::string* owned) {
         OutputQueue& queue = open_output().queue;
         if (owned) {
             queue.append(std::move(*owned), sent);
+        } else if (shared) {
+            queue.append(*shared, sent);
         } else {
             queue.append(bytes.from(sent));
         }
