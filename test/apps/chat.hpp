@@ -18,10 +18,17 @@ using programs::lines_in;
 using programs::number_before;
 using programs::Strings;
 
+/// With time for thousands of members on a machine that has other work.
+inline support::Command chat(const Strings& arguments) {
+    support::Command called = command("chat", arguments);
+    called.time_limit = std::chrono::seconds(300);
+    return called;
+}
+
 /// A running room, on a port of 127.0.0.1 that the system chooses unless it is told otherwise.
 class Room {
 public:
-    explicit Room(const Strings& arguments) : process_(command("chat", with_serve(arguments))) {
+    explicit Room(const Strings& arguments) : process_(chat(with_serve(arguments))) {
         BOOST_REQUIRE(process_.wait_for_output("\n"));
         std::string text = process_.output();
         for (std::size_t end; (end = text.find('\n')) != std::string::npos;) {
@@ -93,7 +100,7 @@ private:
 
 inline Exit load(Strings arguments) {
     arguments.insert(arguments.begin(), "load");
-    const Exit exit = support::run(command("chat", arguments));
+    const Exit exit = support::run(chat(arguments));
     BOOST_TEST_REQUIRE(!exit.timed_out, exit.text());
     return exit;
 }

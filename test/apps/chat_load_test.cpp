@@ -70,23 +70,23 @@ std::size_t as_many_as_fit(std::size_t wanted) {
 
 void check_crowd(const std::string& listen) {
     const std::size_t members = as_many_as_fit(2000);
-    Room room({"--listen", listen, "--queue", "4096", "--stall", "2"});
+    Room room({"--listen", listen, "--queue", "4096", "--stall", "2", "--line", "10000"});
     const Exit exit =
         load({room.address(), "--members", std::to_string(members), "--stalled", "10", "--speakers",
-              "10", "--lines", "40", "--size", "1000", "--timeout", "90"});
+              "5", "--lines", "8", "--size", "8000", "--timeout", "90"});
     const std::string all = std::to_string(members);
     BOOST_TEST(exit.status == 0, exit.text());
     BOOST_TEST(contains(exit.out, "Total: " + all + " of " + all +
                                       " members joined, "
-                                      "10 of 10 stalled ones were dropped, 400 of 400 lines"),
+                                      "10 of 10 stalled ones were dropped, 40 of 40 lines"),
                exit.text());
-    BOOST_TEST(number_before("deliveries", exit.out) == 400 * (members - 11), exit.text());
+    BOOST_TEST(number_before("deliveries", exit.out) == 40 * (members - 11), exit.text());
     BOOST_TEST(exit.err == "");
     const Exit ended = room.stop();
     const Summary summary(ended);
     BOOST_TEST(summary.joined == members);
     BOOST_TEST(summary.dropped == 10u, ended.text());
-    BOOST_TEST(summary.lines == 400u);
+    BOOST_TEST(summary.lines == 40u);
     BOOST_TEST(lines_in(ended.err) == 10u, ended.text());
     BOOST_TEST(contains(ended.err, "bytes wait, and it has been behind for 2 s"), ended.text());
 }
