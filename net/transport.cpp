@@ -46,6 +46,12 @@ void Transport::write(ByteView bytes) const { state("write").write(bytes, nullpt
 
 void Transport::write(std::string&& bytes) const { state("write").write(bytes, &bytes); }
 
+void Transport::write(const std::shared_ptr<const std::string>& bytes) const {
+    TransportState& transport = state("write");
+    if (!bytes) throw std::invalid_argument("Transport::write: the pointer to the bytes is null");
+    transport.write(*bytes, nullptr, &bytes);
+}
+
 void Transport::write_lines(const std::vector<ByteView>& pieces) const {
     state("write_lines").write_lines(pieces);
 }

@@ -101,6 +101,11 @@ public:
     void write(ByteView bytes) const;
     void write(std::string&& bytes) const;
     void write(const char* text) const { write(ByteView(text)); }
+    /// The same for bytes that go to many connections: what has to wait is not copied for each of
+    /// them, but shared (unless it is so short that a share weighs more). Nobody may change them
+    /// any more. Throws std::invalid_argument for null. A deleter of the pointer's own must leave
+    /// the transport alone.
+    void write(const std::shared_ptr<const std::string>& bytes) const;
     /// The same for several pieces, in one system call where the system takes them.
     void write_lines(const std::vector<ByteView>& pieces) const;
     /// Sends `count` bytes of a file from `offset` on, in its place among the writes, without

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 
 namespace reactor {
@@ -20,8 +21,11 @@ struct FileOperation;
 /// What waits in a transport's queue: bytes of which the first `sent` are out, or a file.
 struct OutputChunk {
     std::string bytes;
+    std::shared_ptr<const std::string> shared;  // instead of `bytes`, unless null
     std::size_t sent = 0;
     FileOperation* file = nullptr;
+
+    const std::string& all() const noexcept { return shared ? *shared : bytes; }
 };
 /// A list, so that a file can leave it from anywhere.
 using OutputChunks = std::list<OutputChunk>;

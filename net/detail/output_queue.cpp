@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t joined_size = 64 * 1024;
 // A string that is moved in is copied behind another one if it is smaller than this.
 constexpr std::size_t small_size = 4 * 1024;
+// A share of a string weighs as much as its chunk in the list.
+constexpr std::size_t least_shared = sizeof(OutputChunk) + 2 * sizeof(void*);
 
 }  // namespace
 
@@ -28,7 +30,7 @@ OutputQueue::~OutputQueue() {
 }
 
 OutputChunk* OutputQueue::joinable(std::size_t size) noexcept {
-    if (empty() || chunks_.back().file) return nullptr;
+    if (empty() || chunks_.back().file || chunks_.back().shared) return nullptr;
     OutputChunk& last = chunks_.back();
     const std::size_t joined = last.bytes.size() + size;
     return joined <= std::max(joined_size, last.bytes.capacity()) ? &last : nullptr;
@@ -58,6 +60,18 @@ void OutputQueue::append(std::string&& bytes, std::size_t sent) {
     bytes_ += left;
 }
 
+void OutputQueue::append(const std::shared_ptr<const std::string>& bytes, std::size_t sent) {
+    const std::size_t left = bytes->size() - sent;
+    if (left < least_shared) {
+        append(ByteView(*bytes).from(sent));
+        return;
+    }
+    chunks_.emplace_back();
+    chunks_.back().shared = bytes;
+    chunks_.back().sent = sent;
+    bytes_ += left;
+}
+
 void OutputQueue::append(FileOperation& file) {
     chunks_.emplace_back();
     chunks_.back().file = &file;
@@ -69,8 +83,8 @@ std::size_t OutputQueue::gather(::iovec* pieces, std::size_t most) const noexcep
     std::size_t count = 0;
     for (const OutputChunk& chunk : chunks_) {
         if (chunk.file || count == most) break;
-        pieces[count].iov_base = const_cast<char*>(chunk.bytes.data()) + chunk.sent;
-        pieces[count].iov_len = chunk.bytes.size() - chunk.sent;
+        pieces[count].iov_base = const_cast<char*>(chunk.all().data()) + chunk.sent;
+        pieces[count].iov_len = chunk.all().size() - chunk.sent;
         ++count;
     }
     return count;
@@ -80,7 +94,7 @@ void OutputQueue::consume(std::size_t count) noexcept {
     bytes_ -= count;
     while (count != 0) {
         OutputChunk& chunk = chunks_.front();
-        const std::size_t left = chunk.bytes.size() - chunk.sent;
+        const std::size_t left = chunk.all().size() - chunk.sent;
         if (count < left) {
             chunk.sent += count;
             return;
@@ -98,7 +112,7 @@ StateOwner<FileOperation> OutputQueue::take(FileOperation& file) noexcept {
 
 FileOperation* OutputQueue::drop_bytes() noexcept {
     while (!empty() && !chunks_.front().file) {
-        bytes_ -= chunks_.front().bytes.size() - chunks_.front().sent;
+        bytes_ -= chunks_.front().all().size() - chunks_.front().sent;
         chunks_.pop_front();
     }
     return file();

@@ -6,6 +6,7 @@
 #include <net/detail/file_operation.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 struct iovec;
@@ -15,7 +16,8 @@ namespace net {
 namespace detail {
 
 /// What a transport could not send yet, in order: pieces of bytes, and files among them. Owned by
-/// its transport. Small pieces are put together, large strings are kept as they were moved in.
+/// its transport. Small pieces are put together, large strings are kept as they were moved in, or
+/// shared with others.
 class OutputQueue {
 public:
     OutputQueue() = default;
@@ -26,6 +28,7 @@ public:
     void append(ByteView bytes);
     /// The first `sent` bytes are out already.
     void append(std::string&& bytes, std::size_t sent);
+    void append(const std::shared_ptr<const std::string>& bytes, std::size_t sent);
     /// Takes a reference of its own.
     void append(FileOperation& file);
 

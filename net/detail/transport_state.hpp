@@ -71,7 +71,8 @@ public:
     }
 
     // What Transport says of the methods of the same names.
-    void write(ByteView bytes, std::string* owned);
+    void write(ByteView bytes, std::string* owned,
+               const std::shared_ptr<const std::string>* shared = nullptr);
     void write_lines(const std::vector<ByteView>& pieces);
     Promise<std::uint64_t> send_file(int file, std::uint64_t offset, std::uint64_t count,
                                      const Here& here);

@@ -29,7 +29,8 @@ void TransportState::refuse_write(const char* call) const {
                                               : ": the read end of a pipe cannot be written to"));
 }
 
-void TransportState::write(ByteView bytes, std::string* owned) {
+void TransportState::write(ByteView bytes, std::string* owned,
+                           const std::shared_ptr<const std::string>* shared) {
     if (eof_written_) refuse_write("write");
     if (bytes.empty()) return;
     if (over()) {
@@ -46,6 +47,8 @@ void TransportState::write(ByteView bytes, std::string* owned) {
         OutputQueue& queue = open_output().queue;
         if (owned) {
             queue.append(std::move(*owned), sent);
+        } else if (shared) {
+            queue.append(*shared, sent);
         } else {
             queue.append(bytes.from(sent));
         }

@@ -15,9 +15,9 @@ using reactor::net::Endpoint;
 using reactor::net::Server;
 using reactor::net::ServerOptions;
 
-class EchoScenario final : public Scenario {
+class EchoScenario final : public EchoedScenario {
 public:
-    using Scenario::Scenario;
+    using EchoedScenario::EchoedScenario;
 
 private:
     Place open() override {

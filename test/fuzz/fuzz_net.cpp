@@ -11,7 +11,7 @@
 namespace {
 
 const char* const usage =
-    "fuzz_net [--seeds N] [--seed X] [--only echo|proxy]\n"
+    "fuzz_net [--seeds N] [--seed X] [--only echo|proxy|chat]\n"
     "\n"
     "Runs servers and clients in a network in memory, in which anything may happen: each seed is "
     "a\n"
@@ -27,7 +27,8 @@ struct Scenario {
     fuzz::Outcome (*run)(std::uint64_t seed, const std::string& selector);
 };
 
-constexpr Scenario scenarios[] = {{"echo", &fuzz::run_echo}, {"proxy", &fuzz::run_proxy}};
+constexpr Scenario scenarios[] = {
+    {"echo", &fuzz::run_echo}, {"proxy", &fuzz::run_proxy}, {"chat", &fuzz::run_chat}};
 
 // A seed that fails is enough to begin with.
 constexpr std::size_t most_told = 3;
@@ -43,6 +44,13 @@ void tell(const Scenario& scenario, std::uint64_t seed, const fuzz::Outcome& out
     for (const std::string& fault : outcome.faults) std::printf("    %s\n", fault.c_str());
     std::printf("    again, with its log: bin/fuzz_net --only %s --seed %llu\n", scenario.name,
                 static_cast<unsigned long long>(seed));
+}
+
+bool is_scenario(const char* name) {
+    for (const Scenario& scenario : scenarios) {
+        if (std::strcmp(name, scenario.name) == 0) return true;
+    }
+    return false;
 }
 
 /// True: all is well.
@@ -88,8 +96,7 @@ int main(int argc, char** argv) {
             one = true;
             continue;
         }
-        if (option == "--only" &&
-            (std::strcmp(value, "echo") == 0 || std::strcmp(value, "proxy") == 0)) {
+        if (option == "--only" && is_scenario(value)) {
             only = value;
             continue;
         }

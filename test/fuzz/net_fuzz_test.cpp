@@ -38,8 +38,14 @@ BOOST_AUTO_TEST_CASE(a_proxy_loses_nothing_and_leaves_nothing) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_chat_room_loses_nothing_and_leaves_nothing) {
+    for (std::uint64_t seed = 1; seed <= 36; ++seed) {
+        expect_no_fault(&fuzz::run_chat, "chat", seed, selectors[seed % 3]);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_seed_is_the_same_run_each_time_on_every_selector) {
-    for (const Run run : {&fuzz::run_echo, &fuzz::run_proxy}) {
+    for (const Run run : {&fuzz::run_echo, &fuzz::run_proxy, &fuzz::run_chat}) {
         for (std::uint64_t seed = 101; seed <= 106; ++seed) {
             const std::string log = run(seed, selectors[0]).log;
             for (const char* const selector : selectors) {

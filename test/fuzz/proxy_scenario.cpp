@@ -20,9 +20,9 @@ using reactor::net::Endpoint;
 using reactor::net::Server;
 using reactor::net::ServerOptions;
 
-class ProxyScenario final : public Scenario {
+class ProxyScenario final : public EchoedScenario {
 public:
-    using Scenario::Scenario;
+    using EchoedScenario::EchoedScenario;
 
 private:
     Place open() override {

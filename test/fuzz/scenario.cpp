@@ -26,10 +26,9 @@ std::vector<std::string>* faults = nullptr;
 
 void note_fault(const std::string& text) { faults->push_back(text); }
 
-// Longer than any connection lingers, and any wait of TCP's.
-constexpr Duration long_time = std::chrono::seconds(2000);
-
 }  // namespace
+
+constexpr Duration Scenario::long_time;
 
 Scenario::Scenario(LoopFixture& f, MemoryNetwork& n, const MemoryNetworkOptions& o, Random& r)
     : fixture(f), loop(f.loop), network(n), options(o), random(r) {}
@@ -49,7 +48,7 @@ Endpoint Scenario::somewhere(std::uint16_t port) {
     }
 }
 
-Server Scenario::echo_server(const Endpoint& at, const ServerOptions& server_options) {
+Server EchoedScenario::echo_server(const Endpoint& at, const ServerOptions& server_options) {
     if (random.below(2) == 0) {
         return reactor::net::start_server(loop, reactor::net::serve_with<echo::EchoTask>(), at,
                                           server_options);
@@ -84,7 +83,7 @@ bool Scenario::nothing_goes_wrong() const {
 }
 
 /// A client that ends as it should, with nobody else to end it, has everything back, or an error.
-void Scenario::judge(const Client& client, bool early, Outcome& outcome) const {
+void EchoedScenario::judge(const Client& client, bool early, Outcome& outcome) const {
     const Plan& plan = client.plan();
     const Story& story = client.story();
     const bool whole = story.sent_all && story.saw_end && story.echoed == plan.size;
@@ -109,7 +108,7 @@ void Scenario::judge(const Client& client, bool early, Outcome& outcome) const {
     if (!fault.empty()) outcome.faults.push_back(fault + ": " + client.text());
 }
 
-void Scenario::run(Outcome& outcome) {
+void EchoedScenario::run(Outcome& outcome) {
     const Place place = open();
     resets_ = place.address.is_ip();
     std::vector<std::unique_ptr<Client>> clients;
@@ -135,6 +134,10 @@ void Scenario::run(Outcome& outcome) {
         outcome.log += "client " + client->text() + '\n';
     }
     check(outcome);
+    check_network(outcome);
+}
+
+void Scenario::check_network(Outcome& outcome) {
     const MemoryNetworkCounters counters = network.counters();
     if (counters.open_sockets == 0 &&
         counters.bytes_sent != counters.bytes_received + counters.bytes_lost) {

@@ -9,6 +9,7 @@
 #include <net/testing.hpp>
 #include <reactor/testing.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,7 @@ struct Outcome {
     std::vector<std::string> faults;
     std::string log;  // of the network, and how each client ended
     std::size_t clients = 0;
-    std::size_t whole = 0;  // that got everything back
+    std::size_t whole = 0;  // that got everything
     std::uint64_t bytes = 0;
 };
 
@@ -38,7 +39,38 @@ public:
     Scenario& operator=(const Scenario&) = delete;
 
     /// Clients come, do what they have planned, and are gone; then the servers end, or before.
-    void run(Outcome& outcome);
+    virtual void run(Outcome& outcome) = 0;
+
+protected:
+    // Longer than any connection lingers, and any wait of TCP's.
+    static constexpr reactor::Duration long_time = std::chrono::seconds(2000);
+
+    reactor::Duration some(reactor::Duration longest) {
+        return random.between(reactor::Duration::zero(), longest);
+    }
+    /// Where somebody can listen: IPv4, IPv6, a Unix path, an abstract name.
+    reactor::net::Endpoint somewhere(std::uint16_t port);
+    /// A name for that address, which may have others that do not answer.
+    std::string name_for(const reactor::net::Endpoint& address, const std::string& host);
+    /// For clients who know it by its address, or by that name.
+    Place place_at(const reactor::net::Endpoint& address, const std::string& host);
+    bool nothing_goes_wrong() const;
+    /// When everything has ended: bytes that have vanished, reports that nobody expects.
+    void check_network(Outcome& outcome);
+
+    reactor::testing::LoopFixture& fixture;
+    reactor::testing::TestLoop& loop;
+    reactor::net::testing::MemoryNetwork& network;
+    const reactor::net::testing::MemoryNetworkOptions options;
+    Random& random;
+};
+
+/// Servers that send back what comes, and clients that look whether it does.
+class EchoedScenario : public Scenario {
+public:
+    using Scenario::Scenario;
+
+    void run(Outcome& outcome) override;
 
 protected:
     /// Whom the clients talk to; opens the servers.
@@ -50,26 +82,10 @@ protected:
     /// Adds what is not as it must be, when everything has ended.
     virtual void check(Outcome& outcome) = 0;
 
-    reactor::Duration some(reactor::Duration longest) {
-        return random.between(reactor::Duration::zero(), longest);
-    }
-    /// Where somebody can listen: IPv4, IPv6, a Unix path, an abstract name.
-    reactor::net::Endpoint somewhere(std::uint16_t port);
     reactor::net::Server echo_server(const reactor::net::Endpoint& at,
                                      const reactor::net::ServerOptions& options);
-    /// A name for that address, which may have others that do not answer.
-    std::string name_for(const reactor::net::Endpoint& address, const std::string& host);
-    /// For clients who know it by its address, or by that name.
-    Place place_at(const reactor::net::Endpoint& address, const std::string& host);
-
-    reactor::testing::LoopFixture& fixture;
-    reactor::testing::TestLoop& loop;
-    reactor::net::testing::MemoryNetwork& network;
-    const reactor::net::testing::MemoryNetworkOptions options;
-    Random& random;
 
 private:
-    bool nothing_goes_wrong() const;
     void judge(const Client& client, bool early, Outcome& outcome) const;
 
     bool resets_ = true;  // an abort can be told from an end: not so on Unix sockets
@@ -79,6 +95,8 @@ private:
 Outcome run_echo(std::uint64_t seed, const std::string& selector = std::string());
 /// The same through a proxy.
 Outcome run_proxy(std::uint64_t seed, const std::string& selector = std::string());
+/// Members of a chat room.
+Outcome run_chat(std::uint64_t seed, const std::string& selector = std::string());
 
 /// Sets a run up, and looks at what it leaves behind.
 Outcome run_scenario(std::uint64_t seed, const std::string& selector,
