@@ -55,15 +55,14 @@ Promise<void> done() {
 /// ended has no say.
 template <class T, class F>
 Promise<T> call_on_site(EventLoop& loop, const Group& group, std::size_t index, F f) {
-    return detail::call_on_loop<T>(loop, group->loop(index),
-                                   [group, f] {
-                                       ServerSite* const site =
-                                           ServerSites::find(get_running_loop(), group.get());
-                                       if (!site)
-                                           throw BrokenPromise("the ServerGroup was destroyed");
-                                       return f(*site);
-                                   })
-        .except([](const BrokenPromise&) { return T(); });
+    const auto call = [group, f] {
+        ServerSite* const site = ServerSites::find(get_running_loop(), group.get());
+        if (!site) throw BrokenPromise("the ServerGroup was destroyed");
+        return f(*site);
+    };
+    const Promise<T> called = detail::call_on_loop<T>(loop, group->loop(index), call);
+    // Keeps it: one that nobody has would not fail, but take what follows it along.
+    return called.except([called](const BrokenPromise&) { return T(); });
 }
 
 template <class T, class F>
@@ -387,14 +386,13 @@ Promise<std::vector<ServerCounters>> ServerGroup::counters_by_loop(EventLoop& lo
 }
 
 Promise<ServerCounters> ServerGroup::counters(EventLoop& loop, Here here) const {
-    return counters_by_loop(loop)
-        .then(
-            [](const std::vector<ServerCounters>& all) {
-                ServerCounters sum;
-                for (const ServerCounters& one : all) add(sum, one);
-                return sum;
-            },
-            here);
+    return counters_by_loop(loop).then(
+        [](const std::vector<ServerCounters>& all) {
+            ServerCounters sum;
+            for (const ServerCounters& one : all) add(sum, one);
+            return sum;
+        },
+        here);
 }
 
 void ServerGroup::close() {
