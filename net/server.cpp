@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/listening_socket.hpp>
+#include <net/detail/server_site.hpp>
 #include <net/detail/server_state.hpp>
 #include <net/resolver.hpp>
 #include <net/server.hpp>
@@ -17,10 +18,7 @@ namespace net {
 
 using detail::ListeningSocket;
 using detail::ServerState;
-
-struct detail::ServerAccess {
-    static Server wrap(ServerState* state) noexcept { return Server(state); }
-};
+using Until = detail::ServerWait::Until;
 
 // ---- the object -----------------------------------------------------------------------------
 
@@ -55,10 +53,12 @@ bool Server::is_serving() const noexcept { return state_ && state_->is_serving()
 Promise<void> Server::serve_forever(Here here) {
     ServerState& server = state("serve_forever");
     server.start_serving();
-    return server.wait(here, true);
+    return server.wait(here, Until::over);
 }
 
-Promise<void> Server::wait_closed(Here here) { return state("wait_closed").wait(here, false); }
+Promise<void> Server::wait_closed(Here here) {
+    return state("wait_closed").wait(here, Until::closed);
+}
 
 Promise<ShutdownSummary> Server::shutdown(Duration grace, Duration flush, Here here) {
     return state("shutdown").shutdown(grace, flush, here);
@@ -126,7 +126,10 @@ std::vector<Endpoint> distinct(const std::vector<Endpoint>& all) {
     return once;
 }
 
-Sockets open_all(EventLoop& loop, const std::vector<Endpoint>& at, const ServerOptions& options) {
+}  // namespace
+
+Sockets detail::open_sockets(EventLoop& loop, const std::vector<Endpoint>& at,
+                             const ServerOptions& options) {
     if (at.empty()) throw std::invalid_argument("create_server: there is no address to listen on");
     Sockets sockets;
     for (const Endpoint& one : distinct(at)) {
@@ -137,6 +140,21 @@ Sockets open_all(EventLoop& loop, const std::vector<Endpoint>& at, const ServerO
     }
     return sockets;
 }
+
+Sockets detail::adopt_sockets(EventLoop& loop, ListeningSockets given) {
+    if (given.empty()) {
+        throw std::invalid_argument("create_server: there is no listening socket to take over");
+    }
+    Sockets sockets;
+    sockets.reserve(given.size());
+    while (!given.empty()) {
+        sockets.push_back(ListeningSocket::adopt(loop, given.descriptor(0)));
+        given.release(0);
+    }
+    return sockets;
+}
+
+namespace {
 
 /// Whether the system has no such family: the names of this machine and of all its interfaces have
 /// addresses of both nevertheless. (asyncio, bpo-30945.)
@@ -218,23 +236,14 @@ template <class Service>
 Server create(EventLoop& loop, Service service, const std::vector<Endpoint>& at,
               const ServerOptions& options) {
     loop.core().check("create_server");
-    return serve(loop, std::move(service), open_all(loop, at, options), options);
+    return serve(loop, std::move(service), detail::open_sockets(loop, at, options), options);
 }
 
 template <class Service>
 Server adopt(EventLoop& loop, Service service, ListeningSockets given,
              const ServerOptions& options) {
     loop.core().check("create_server");
-    if (given.empty()) {
-        throw std::invalid_argument("create_server: there is no listening socket to take over");
-    }
-    Sockets sockets;
-    sockets.reserve(given.size());
-    while (!given.empty()) {
-        sockets.push_back(ListeningSocket::adopt(loop, given.descriptor(0)));
-        given.release(0);
-    }
-    return serve(loop, std::move(service), std::move(sockets), options);
+    return serve(loop, std::move(service), detail::adopt_sockets(loop, std::move(given)), options);
 }
 
 ProtocolFactory checked(ProtocolFactory factory) {

@@ -4,6 +4,7 @@
 #include <reactor/detail/loop_state.hpp>
 #include <reactor/report.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include <cxxabi.h>
+#include <sys/socket.h>
 
 namespace reactor {
 namespace net {
@@ -27,13 +29,16 @@ constexpr Duration rest_length = std::chrono::seconds(1);
 
 LoopState& state_of(reactor::detail::LoopCore& core) { return static_cast<LoopState&>(core); }
 
-/// A client's descriptor until a transport has it.
+/// A client's descriptor, and its place in a group, until a transport has them.
 struct Accepted {
+    ServerState& server;
     TransportService& service;
     int descriptor;
 
     ~Accepted() {
-        if (descriptor >= 0) service.close(descriptor);
+        if (descriptor < 0) return;
+        service.close(descriptor);
+        server.leave_seat();
     }
 };
 
@@ -164,24 +169,59 @@ void ServerState::readable(std::size_t index) {
     from.ready_in = iteration;
     const int most = burst ? options_.backlog() : 1;
     for (int i = 0; i < most && watched_; ++i) {
-        Endpoint peer;
-        const int descriptor = from.socket.accept(peer);
-        if (descriptor >= 0) {
-            serve(descriptor, peer);
-            continue;
-        }
-        const int code = errno;
-        if (would_block(code)) {
-            if (i < 2) from.ready_in = never_ready;
-            return;
-        }
-        if (accept_error_concerns_one_client(code)) {
-            ++counters_.failed;
-            continue;
-        }
-        const std::system_error error = socket_error(code, "accept on", from.socket.local());
-        rest(error.what(), std::make_exception_ptr(error));
+        if (accept_from(from)) continue;
+        if (watched_ && i < 2) from.ready_in = never_ready;
+        return;
     }
+}
+
+/// False: nobody is there, or there is no way to accept.
+bool ServerState::accept_from(Listening& from) {
+    Endpoint peer;
+    const int descriptor = from.socket.accept(peer);
+    if (descriptor >= 0) {
+        if (hands_over_) {
+            hand_over(descriptor, peer);
+        } else {
+            serve(descriptor, peer);
+        }
+        return true;
+    }
+    const int code = errno;
+    if (would_block(code)) return false;
+    if (accept_error_concerns_one_client(code)) {
+        ++counters_.failed;
+        return true;
+    }
+    const std::system_error error = socket_error(code, "accept on", from.socket.local());
+    rest(error.what(), std::make_exception_ptr(error));
+    return false;
+}
+
+void ServerState::accept_waiting() {
+    const Keep keep(*this);
+    // More cannot have waited when this began; without an end it would serve a crowd for ever.
+    const int most = std::max(options_.backlog(), SOMAXCONN);
+    for (Listening& one : listening_) {
+        if (!one.socket.is_open()) continue;
+        for (int i = 0; i <= most && watched_ && accept_from(one); ++i) {
+        }
+    }
+}
+
+void ServerState::take(int descriptor, const Endpoint& peer) {
+    const Keep keep(*this);
+    serve(descriptor, peer);
+}
+
+void ServerState::hand_over(int descriptor, const Endpoint& peer) {
+    try {
+        ServerGroupState::give(group_, descriptor, peer);
+    } catch (...) {
+        ++counters_.failed;
+        report_client(peer, std::current_exception());
+    }
+    if (!closed_) update_accepting();
 }
 
 void ServerState::serve(int descriptor, const Endpoint& peer) {
@@ -196,7 +236,7 @@ void ServerState::serve(int descriptor, const Endpoint& peer) {
         }
         ServerState& server;
     } const arriving(*this);
-    Accepted client{service_, descriptor};
+    Accepted client{*this, service_, descriptor};
     if (counts(peer)) {
         const auto known = by_address_.find(peer.with_port(0));
         if (known != by_address_.end() && known->second >= options_.max_per_address()) {

@@ -17,7 +17,7 @@ void ServerWait::abandon() noexcept { owner->forget(*this); }
 void ServerShutdown::abandon() noexcept { owner->forget(*this); }
 
 void ServerState::destroy() noexcept {
-    if (waits_.empty() && serves_.empty() && shutdowns_.empty()) {
+    if (waits_.empty() && serves_.empty() && idles_.empty() && shutdowns_.empty()) {
         delete this;
     } else {
         // The loop closes, and the last that it has dropped was ours. Ends here again.
@@ -25,32 +25,44 @@ void ServerState::destroy() noexcept {
     }
 }
 
-bool ServerState::all_over() const noexcept {
-    return closed_ && connections() == 0 && (!handlers_ || handlers_->running() == 0);
+bool ServerState::has_clients() const noexcept {
+    return connections() != 0 || (handlers_ && handlers_->running() != 0);
 }
 
 // ---- waiting for the end --------------------------------------------------------------------
 
-Promise<void> ServerState::wait(const Here& here, bool forever) {
+PendingOperations<ServerWait>& ServerState::waiting(ServerWait::Until until) noexcept {
+    return until == ServerWait::Until::closed ? waits_
+           : until == ServerWait::Until::over ? serves_
+                                              : idles_;
+}
+
+bool ServerState::has_come(ServerWait::Until until) const noexcept {
+    return until == ServerWait::Until::closed ? closed_ && connections() == 0
+           : until == ServerWait::Until::over ? all_over()
+                                              : !has_clients();
+}
+
+Promise<void> ServerState::wait(const Here& here, ServerWait::Until until) {
     const StateOwner<ServerWait> wait(
-        reactor::detail::make_state<ServerWait>(core, here, this, forever));
+        reactor::detail::make_state<ServerWait>(core, here, this, until));
     const Promise<void> promise = PromiseAccess::share<Promise<void>>(&*wait);
-    if (is_closed_loop() || (forever ? all_over() : closed_ && connections() == 0)) {
+    if (is_closed_loop() || has_come(until)) {
         wait->settle(PromiseStatus::value);
         return promise;
     }
-    (forever ? serves_ : waits_).add(*wait);
+    waiting(until).add(*wait);
     return promise;
 }
 
 void ServerState::forget(ServerWait& wait) noexcept {
-    const StateOwner<ServerWait> owned = (wait.forever ? serves_ : waits_).take(wait);
-    if (wait.forever) close();
+    const StateOwner<ServerWait> owned = waiting(wait.until).take(wait);
+    if (wait.until == ServerWait::Until::over) close();
 }
 
 /// Something has ended: completes the promises of which that was the last.
 void ServerState::settle() noexcept {
-    if (!closed_ || connections() != 0 || is_closed_loop()) return;
+    if (connections() != 0 || is_closed_loop() || (!closed_ && idles_.empty())) return;
     const Keep keep(*this);
     // A promise that nobody holds goes here, and what it has captured may ask for anything: each
     // time from the beginning.
@@ -60,13 +72,14 @@ void ServerState::settle() noexcept {
 
 /// The connections are lost; handlers may go on.
 bool ServerState::settle_one() noexcept {
-    const bool over = all_over();
-    for (PendingOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
-        if (waiting->empty() || (waiting == &serves_ && !over)) continue;
-        const StateOwner<ServerWait> wait = waiting->take_first();
+    using Until = ServerWait::Until;
+    for (const Until until : {Until::closed, Until::over, Until::idle}) {
+        if (waiting(until).empty() || !has_come(until)) continue;
+        const StateOwner<ServerWait> wait = waiting(until).take_first();
         wait->settle(PromiseStatus::value);
         return true;
     }
+    const bool over = all_over();
     for (ServerShutdown* one = shutdowns_.first(); one; one = one->behind) {
         if (!over && one->phase != Phase::abort) continue;
         settle(*one);
@@ -77,7 +90,6 @@ bool ServerState::settle_one() noexcept {
 
 // ---- shutting down --------------------------------------------------------------------------
 
-/// Connections, and handlers that go on without theirs.
 std::size_t ServerState::clients() const {
     return connections() + (handlers_ ? handlers_->without_connection() : 0);
 }

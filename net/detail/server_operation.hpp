@@ -26,18 +26,22 @@ struct ServerOperation : reactor::detail::OperationState<T> {
     ServerState* owner;
 };
 
-/// A wait_closed() or serve_forever().
+/// A wait_closed() or serve_forever(), or, of a group, until no client is left.
 struct ServerWait final : reactor::detail::Pooled<ServerWait, ServerOperation<void>>,
                           Listed<ServerWait> {
+    enum class Until : std::uint8_t { closed, over, idle };
+
     ServerWait(reactor::detail::LoopCore& loop_core, const Here& here, ServerState* server,
-               bool serves) noexcept
-        : Pooled(loop_core, here, server), forever(serves) {}
+               Until what) noexcept
+        : Pooled(loop_core, here, server), until(what) {}
     void abandon() noexcept override;
     void explain(reactor::detail::WhyPending& why) const override {
-        why.what = forever ? "Server::serve_forever" : "Server::wait_closed";
+        why.what = until == Until::closed ? "Server::wait_closed"
+                   : until == Until::over ? "Server::serve_forever"
+                                          : "ServerGroup::shutdown";
     }
 
-    bool forever;
+    Until until;
 };
 
 /// A shutdown().

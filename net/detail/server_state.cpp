@@ -40,6 +40,18 @@ ServerState::~ServerState() {
     core.forget();
 }
 
+ServerState::ServerState(EventLoop& loop, std::shared_ptr<ServerGroupState> group,
+                         std::vector<ListeningSocket> sockets, const ServerOptions& options)
+    : ServerState(loop, std::move(sockets), options) {
+    group_ = std::move(group);
+    hands_over_ = true;
+}
+
+void ServerState::take_seat(std::shared_ptr<ServerGroupState> group, std::size_t index) noexcept {
+    group_ = std::move(group);
+    seat_ = index;
+}
+
 void ServerState::start_serving() {
     if (closed_ || serving_) return;
     try {
@@ -84,8 +96,8 @@ void ServerState::loop_closed() noexcept {
     close_sockets();
     const char* const why = "the event loop was closed";
     // What the promises' callbacks have captured may be anything, this server's holder included.
-    for (PendingOperations<ServerWait>* const waiting : {&waits_, &serves_}) {
-        while (!waiting->empty()) cancel_operation(*waiting->take_first(), why);
+    for (PendingOperations<ServerWait>* const pending : {&waits_, &serves_, &idles_}) {
+        while (!pending->empty()) cancel_operation(*pending->take_first(), why);
     }
     while (!shutdowns_.empty()) {
         const auto shutdown = shutdowns_.take_first();
@@ -114,6 +126,7 @@ std::string ServerState::name() const {
 void ServerState::connection_gone(TransportState& transport) noexcept {
     const Keep keep(*this);
     --counters_.open;
+    leave_seat();
     drop();
     if (options_.max_per_address() != ServerOptions::no_limit) uncount(transport.remote());
     if (is_closed_loop()) return;

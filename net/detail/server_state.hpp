@@ -4,6 +4,7 @@
 
 #include <net/detail/listening_socket.hpp>
 #include <net/detail/listening_watch.hpp>
+#include <net/detail/server_group_state.hpp>
 #include <net/detail/server_handlers.hpp>
 #include <net/detail/server_operation.hpp>
 #include <net/detail/server_service.hpp>
@@ -36,6 +37,9 @@ public:
                 const ServerOptions& options);
     ServerState(EventLoop& loop, StreamHandler handler, std::vector<ListeningSocket> sockets,
                 const ServerOptions& options);
+    /// Of a group whose clients are handed over: accepts for all of it, and serves none itself.
+    ServerState(EventLoop& loop, std::shared_ptr<ServerGroupState> group,
+                std::vector<ListeningSocket> sockets, const ServerOptions& options);
     ServerState(const ServerState&) = delete;
     ServerState& operator=(const ServerState&) = delete;
     void keep() noexcept { ++references_; }
@@ -52,12 +56,25 @@ public:
     void close() noexcept;
     /// The Server goes, and its reference.
     void release() noexcept;
-    Promise<void> wait(const Here& here, bool forever);
+    Promise<void> wait(const Here& here, ServerWait::Until until);
     Promise<ShutdownSummary> shutdown(Duration grace, Duration flush, const Here& here);
     void close_clients() noexcept;
     void abort_clients() noexcept;
     std::vector<Endpoint> endpoints() const;
     const ServerCounters& counters() const noexcept { return counters_; }
+    /// Connections, and handlers that go on without theirs.
+    std::size_t clients() const;
+
+    // ---- of a group ----
+
+    /// Is one of those whom the group's clients are handed to.
+    void take_seat(std::shared_ptr<ServerGroupState> group, std::size_t index) noexcept;
+    /// Serves a client that has been accepted elsewhere, whose descriptor it owns from now on.
+    void take(int descriptor, const Endpoint& peer);
+    /// Accepts all that wait, without an iteration in between: before close(), which resets them.
+    void accept_waiting();
+    /// A loop of the group has room again.
+    void room_again() { update_accepting(); }
 
     // ---- of its parts ----
 
@@ -65,6 +82,10 @@ public:
     void descriptor_closed() noexcept override;
     /// A handler has ended, without its reference.
     void handler_gone() noexcept { settle(); }
+    /// A client that has a seat has none any more.
+    void leave_seat() noexcept {
+        if (group_ && !hands_over_) group_->leave(seat_);
+    }
     /// The loop is closing: ends without a word.
     void loop_closed() noexcept;
     /// Was cancelled.
@@ -112,11 +133,15 @@ private:
 
     // accepting
     void readable(std::size_t index);
+    bool accept_from(Listening& from);
     void serve(int descriptor, const Endpoint& peer);
+    void hand_over(int descriptor, const Endpoint& peer);
     std::unique_ptr<Protocol> make_protocol(const Endpoint& peer);
     void connect(int descriptor, const Endpoint& peer, std::unique_ptr<Protocol> protocol);
     void apply_limits(TransportState& transport) const;
-    bool is_full() const noexcept { return counters_.open >= options_.max_connections(); }
+    bool is_full() const noexcept {
+        return hands_over_ ? group_->is_full() : counters_.open >= options_.max_connections();
+    }
     bool counts(const Endpoint& peer) const noexcept;
     void uncount(const Endpoint& peer) noexcept;
     void report_client(const Endpoint& peer, std::exception_ptr error);
@@ -140,8 +165,10 @@ private:
         });
     }
     std::size_t connections() const noexcept { return counters_.open + arriving_; }
-    std::size_t clients() const;
-    bool all_over() const noexcept;
+    bool has_clients() const noexcept;
+    bool all_over() const noexcept { return closed_ && !has_clients(); }
+    PendingOperations<ServerWait>& waiting(ServerWait::Until until) noexcept;
+    bool has_come(ServerWait::Until until) const noexcept;
     void settle() noexcept;
     bool settle_one() noexcept;
     void settle(ServerShutdown& shutdown) noexcept;
@@ -154,6 +181,7 @@ private:
     const ServerOptions options_;
     ProtocolFactory factory_;
     std::unique_ptr<ServerHandlers> handlers_;
+    std::shared_ptr<ServerGroupState> group_;  // null: clients are not handed over
     std::vector<Listening> listening_;
     std::unordered_map<Endpoint, std::size_t> by_address_;  // connections, if they are limited
     ServerCounters counters_;
@@ -162,10 +190,13 @@ private:
     std::size_t arriving_ = 0;              // 1 while a client is being given a protocol
     PendingOperations<ServerWait> waits_;   // wait_closed()
     PendingOperations<ServerWait> serves_;  // serve_forever()
+    PendingOperations<ServerWait> idles_;   // of a group's shutdown()
     PendingOperations<ServerShutdown> shutdowns_;
     ServerState* before_ = nullptr;
     ServerState* behind_ = nullptr;
     std::size_t references_ = 1;
+    std::size_t seat_ = 0;     // in group_
+    bool hands_over_ = false;  // accepts for group_
     bool serving_ = false;
     bool watched_ = false;  // the sockets are
     bool closed_ = false;
