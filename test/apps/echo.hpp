@@ -81,6 +81,15 @@ inline void check_ended(const Exit& exit, unsigned finished, unsigned closed, un
     BOOST_TEST(exit.err == "");
 }
 
+/// Nobody had to be closed. Clients that had gone just before count as ones that finished, unless
+/// the server had seen it already.
+inline void check_ended_alone(const Exit& exit) {
+    BOOST_TEST_REQUIRE(exit.status == 0, exit.text());
+    BOOST_TEST(number_before("closed", exit.out) == 0u, exit.text());
+    BOOST_TEST(number_before("aborted", exit.out) == 0u, exit.text());
+    BOOST_TEST(exit.err == "");
+}
+
 }  // namespace echo_test
 
 #endif

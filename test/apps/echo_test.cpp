@@ -58,7 +58,7 @@ BOOST_DATA_TEST_CASE(round_trips_over_every_kind_of_address, data::make(ways), w
     for (const std::string& address : server.addresses()) check_round_trips(address);
 
     const Exit exit = server.stop();
-    check_ended(exit, 0, 0, 0);
+    check_ended_alone(exit);
     BOOST_TEST(number_before("accepted", exit.out) == 21 * server.addresses().size());
     // The file of the socket goes with the server.
     BOOST_TEST(::access(path.c_str(), F_OK) != 0);
@@ -68,7 +68,7 @@ BOOST_DATA_TEST_CASE(without_an_address_on_a_port_of_127_0_0_1, data::make(ways)
     Server server(served(way, {}));
     BOOST_TEST(server.address().compare(0, 10, "127.0.0.1:") == 0);
     check_round_trips(server.address());
-    check_ended(server.stop(), 0, 0, 0);
+    check_ended_alone(server.stop());
 }
 
 BOOST_DATA_TEST_CASE(sockets_that_are_handed_over, data::make(ways), way) {
@@ -86,7 +86,7 @@ BOOST_DATA_TEST_CASE(sockets_that_are_handed_over, data::make(ways), way) {
     check_round_trips(first.address());
     check_round_trips(second.address());
     process.send_signal(SIGTERM);
-    check_ended(process.wait(), 0, 0, 0);
+    check_ended_alone(process.wait());
 }
 
 BOOST_DATA_TEST_CASE(a_limit_of_connections_lets_others_wait, data::make(ways), way) {
@@ -111,7 +111,7 @@ BOOST_DATA_TEST_CASE(a_silent_client_is_left_when_the_time_is_up, data::make(way
     client.send("x");
     BOOST_TEST(client.read(1) == "x");
     client.error_at_end();  // an end, orderly or not
-    check_ended(server.stop(), 0, 0, 0);
+    check_ended_alone(server.stop());
 }
 
 BOOST_DATA_TEST_CASE(a_client_that_does_not_read_is_not_read_either, data::make(ways), way) {
