@@ -25,6 +25,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -181,21 +182,25 @@ private:
                ledger_.open_ones() + "\n" + why_alive(loop_).text(40);
     }
 
-    /// Many times in a row: a client may wait to be accepted, or for his first callback, and a
-    /// worker thread frees its last job when it comes to it, which no promise tells.
+    /// Several times in a row: a client may wait to be accepted, or for his first callback.
     bool is_quiet() {
         const bool now = ledger_.open() == 0 && sites_.all_up() && sites_.open() == 0 &&
                          disturbances_.idle() && loop_.watch_count() == quiet_watches_;
-        const Holdings held = holdings(loop_);
-        const bool same = held.blocks == held_.blocks && held.threads == held_.threads;
-        held_ = held;
-        quiet_looks_ = now && same ? quiet_looks_ + 1 : 0;
-        return quiet_looks_ >= 100;
+        quiet_looks_ = now ? quiet_looks_ + 1 : 0;
+        return quiet_looks_ >= 10;
     }
 
+    /// A worker thread frees its last job when it comes to it, which no promise tells: looks until
+    /// nothing has changed for a while.
     Holdings look(const char* when) {
         ledger_.totals.rests = sites_.rests();
-        const Holdings now = holdings(loop_);
+        Holdings now = holdings(loop_);
+        for (int same = 0, looks = 0; same < 10 && looks < 500; ++looks) {
+            std::this_thread::sleep_for(milliseconds(20));
+            const Holdings next = holdings(loop_);
+            same = next.blocks == now.blocks && next.threads == now.threads ? same + 1 : 0;
+            now = next;
+        }
         std::printf("soak: %s %s\n", when, now.str().c_str());
         std::fflush(stdout);
         return now;
@@ -236,7 +241,6 @@ private:
     Clients clients_;
     const reactor::TimePoint start_ = loop_.time();
     std::size_t quiet_watches_ = 0;
-    Holdings held_ = Holdings();  // at the last look
     int quiet_looks_ = 0;
     int told_ = 0;
     std::uint64_t dropped_ = 0;
