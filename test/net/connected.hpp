@@ -137,14 +137,6 @@ struct Full {
     std::vector<Socket> clients;
 };
 
-/// As the system has it.
-inline int system_option(int descriptor, int level, int name) {
-    int value = -1;
-    ::socklen_t size = sizeof value;
-    BOOST_TEST(::getsockopt(descriptor, level, name, &value, &size) == 0);
-    return value;
-}
-
 /// Makes the system's buffers so full that a send has to wait.
 inline Promise<void> fill(Socket& socket) {
     socket.set_send_buffer_size(4096);

@@ -4,6 +4,7 @@
 #include "datagrams.hpp"
 #include "unix_sockets.hpp"
 #include <test/support/refusal.hpp>
+#include <test/support/socket_option.hpp>
 #include <test/support/taken_ports.hpp>
 #include <test/support/temporary_directory.hpp>
 
@@ -66,15 +67,15 @@ REACTOR_LOOP_TEST(options_are_set_and_told) {
         socket.set_multicast_loop(false);
         BOOST_TEST(!socket.multicast_loop());
         const bool v4 = socket.local_endpoint().family() == Endpoint::Family::ipv4;
-        BOOST_TEST(system_option(socket.native_handle(), v4 ? IPPROTO_IP : IPPROTO_IPV6,
-                                 v4 ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP) == 0);
+        BOOST_TEST(support::socket_option(socket.native_handle(), v4 ? IPPROTO_IP : IPPROTO_IPV6,
+                                          v4 ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP) == 0);
         socket.set_receive_buffer_size(20000);
         socket.set_send_buffer_size(30000);
         BOOST_TEST(socket.receive_buffer_size() == 20000);
         BOOST_TEST(socket.send_buffer_size() == 30000);
         // Twice as much, as socket(7) has it.
-        BOOST_TEST(system_option(socket.native_handle(), SOL_SOCKET, SO_RCVBUF) == 40000);
-        BOOST_TEST(system_option(socket.native_handle(), SOL_SOCKET, SO_SNDBUF) == 60000);
+        BOOST_TEST(support::socket_option(socket.native_handle(), SOL_SOCKET, SO_RCVBUF) == 40000);
+        BOOST_TEST(support::socket_option(socket.native_handle(), SOL_SOCKET, SO_SNDBUF) == 60000);
         BOOST_CHECK_THROW(socket.set_ttl(256), std::invalid_argument);
         BOOST_CHECK_THROW(socket.set_multicast_ttl(-1), std::invalid_argument);
     }
@@ -88,8 +89,8 @@ REACTOR_LOOP_TEST(a_unix_socket_is_opened_as_if_nothing_was_said_of_sharing) {
     const DatagramSocket bound(loop, name, options);
     const DatagramSocket unbound(loop, Endpoint::Family::local, options);
     for (const DatagramSocket* socket : {&bound, &unbound}) {
-        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_REUSEADDR) == 0);
-        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_REUSEPORT) == 0);
+        BOOST_TEST(support::socket_option(socket->native_handle(), SOL_SOCKET, SO_REUSEADDR) == 0);
+        BOOST_TEST(support::socket_option(socket->native_handle(), SOL_SOCKET, SO_REUSEPORT) == 0);
     }
     BOOST_TEST(code_thrown([&] { DatagramSocket(loop, name, options); }) == EADDRINUSE);
 }

@@ -4,6 +4,7 @@
 #include "connected.hpp"
 #include "unix_sockets.hpp"
 #include <net/detail/transport_service.hpp>
+#include <test/support/socket_option.hpp>
 #include <test/support/temporary_directory.hpp>
 
 #include <netinet/in.h>
@@ -31,10 +32,7 @@ ListeningOptions usual() {
 }
 
 int option_of(const ListeningSocket& socket, int level, int name) {
-    int value = -1;
-    ::socklen_t size = sizeof value;
-    BOOST_TEST(::getsockopt(socket.descriptor(), level, name, &value, &size) == 0);
-    return value;
+    return support::socket_option(socket.descriptor(), level, name);
 }
 
 unsigned backlog_of(const ListeningSocket& socket) {

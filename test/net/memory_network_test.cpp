@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
-#include <sys/resource.h>
+#include <test/support/no_descriptors_left.hpp>
+#include <test/support/refusal.hpp>
 
 using namespace in_memory;
 using support::milliseconds;
@@ -193,18 +193,11 @@ REACTOR_LOOP_TEST(misuse_is_told) {
 }
 
 REACTOR_LOOP_TEST(without_descriptors_there_is_none_and_the_loop_stays_as_it_was) {
-    ::rlimit before;
-    BOOST_REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-    ::rlimit none = before;
-    none.rlim_cur = 0;
-    BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
     int code = 0;
-    try {
-        const MemoryNetwork network(loop);
-    } catch (const std::system_error& error) {
-        code = error.code().value();
+    {
+        const support::NoDescriptorsLeft none;
+        code = support::code_of([&] { MemoryNetwork network(loop); });
     }
-    ::setrlimit(RLIMIT_NOFILE, &before);
     BOOST_TEST(code == EMFILE);
     const MemoryNetwork network(loop);
 }

@@ -97,7 +97,7 @@ FAMILIES_TEST(an_empty_host_is_one_socket_for_both_families_if_it_may_be) {
     BOOST_TEST(serve_at({""}, ServerOptions().v6_only(false)) == ":: ");
     const std::vector<int> sockets = listening();
     BOOST_REQUIRE(sockets.size() == 1u);
-    BOOST_TEST(option(sockets[0], IPPROTO_IPV6, IPV6_V6ONLY) == 0);
+    BOOST_TEST(socket_option(sockets[0], IPPROTO_IPV6, IPV6_V6ONLY) == 0);
     serves("127.0.0.1");
     BOOST_TEST(courses[0].transport.remote_endpoint().address() == "::ffff:127.0.0.1");
     serves("::1");
@@ -110,7 +110,7 @@ FAMILIES_TEST(reuse_address_is_an_option_of_all_sockets_of_an_empty_host) {
         const std::vector<int> sockets = listening();
         BOOST_TEST(sockets.size() == (has_ipv6() ? 2u : 1u));
         for (const int fd : sockets) {
-            BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEADDR) == (reuse ? 1 : 0));
+            BOOST_TEST(socket_option(fd, SOL_SOCKET, SO_REUSEADDR) == (reuse ? 1 : 0));
         }
         server = Server();
     }

@@ -6,6 +6,8 @@
 
 #include <net/server.hpp>
 
+#include <test/support/socket_option.hpp>
+
 #include <deque>
 #include <functional>
 #include <string>
@@ -29,20 +31,15 @@ using reactor::net::start_server;
 using reactor::net::Stream;
 using reactor::net::StreamHandler;
 
-const Endpoint any_port("127.0.0.1", 0);
+using support::socket_option;
 
-inline int option(int descriptor, int level, int name) {
-    int value = -1;
-    ::socklen_t size = sizeof value;
-    ::getsockopt(descriptor, level, name, &value, &size);
-    return value;
-}
+const Endpoint any_port("127.0.0.1", 0);
 
 /// The descriptors of this process that listen, which its tests have none of otherwise.
 inline std::vector<int> listening() {
     std::vector<int> found;
     for (int fd = 3; fd < 256; ++fd) {
-        if (option(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1) found.push_back(fd);
+        if (socket_option(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1) found.push_back(fd);
     }
     return found;
 }

@@ -6,6 +6,8 @@
 #include <net/listener.hpp>
 #include <net/resolver.hpp>
 
+#include <test/support/refusal.hpp>
+
 #include <cstdlib>
 
 using namespace served;
@@ -16,13 +18,9 @@ using reactor::net::Resolver;
 
 namespace {
 
-std::string refusal(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const std::system_error& error) {
-        return error.what();
-    }
-    return "none";
+template <class Call>
+std::string refusal(Call call) {
+    return support::refusal<std::system_error>(call);
 }
 
 }  // namespace
@@ -91,8 +89,8 @@ SERVER_TEST(SV_07_one_socket_for_each_address_with_the_usual_options) {
     const std::vector<int> sockets = listening();
     BOOST_REQUIRE(sockets.size() == 2u);
     for (const int fd : sockets) {
-        BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEADDR) == 1);
-        BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEPORT) == 0);
+        BOOST_TEST(socket_option(fd, SOL_SOCKET, SO_REUSEADDR) == 1);
+        BOOST_TEST(socket_option(fd, SOL_SOCKET, SO_REUSEPORT) == 0);
     }
     BOOST_TEST(ServerOptions().backlog() == 100);
     for (const Endpoint& one : at) {
@@ -114,7 +112,7 @@ SERVER_TEST(SV_07_without_a_host_both_families_listen) {
         int v6_only = 0;
         BOOST_TEST(listening().size() == 2u);
         for (const int fd : listening()) {
-            if (option(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1) ++v6_only;
+            if (socket_option(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1) ++v6_only;
         }
         BOOST_TEST(v6_only == 1);
         address = Endpoint("::1", at[1].port());
@@ -130,7 +128,7 @@ SERVER_TEST(SV_07_a_port_is_shared_only_if_that_was_asked_for) {
     BOOST_TEST(other.is_serving());
     const std::vector<int> sockets = listening();
     BOOST_TEST(sockets.size() == 2u);
-    for (const int fd : sockets) BOOST_TEST(option(fd, SOL_SOCKET, SO_REUSEPORT) == 1);
+    for (const int fd : sockets) BOOST_TEST(socket_option(fd, SOL_SOCKET, SO_REUSEPORT) == 1);
 }
 
 SERVER_TEST(names_are_looked_up_all_their_addresses_and_a_missing_family_is_left_out) {

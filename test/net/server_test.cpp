@@ -289,10 +289,7 @@ SERVER_TEST(accepted_connections_do_not_delay_small_writes) {
     serve();
     connect();
     run_until_open(1);
-    int on = 0;
-    ::socklen_t size = sizeof on;
-    ::getsockopt(courses[0].transport.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, &size);
-    BOOST_TEST(on != 0);
+    BOOST_TEST(socket_option(courses[0].transport.native_handle(), IPPROTO_TCP, TCP_NODELAY) == 1);
 }
 
 SERVER_TEST(an_inspection_tells_of_it) {

@@ -65,8 +65,8 @@ SERVER_TEST(options_of_addresses_have_no_effect) {
     serve(options, at);
     const std::vector<int> sockets = listening();
     BOOST_REQUIRE(sockets.size() == 1u);
-    BOOST_TEST(option(sockets[0], SOL_SOCKET, SO_REUSEADDR) == 0);
-    BOOST_TEST(option(sockets[0], SOL_SOCKET, SO_REUSEPORT) == 0);
+    BOOST_TEST(socket_option(sockets[0], SOL_SOCKET, SO_REUSEADDR) == 0);
+    BOOST_TEST(socket_option(sockets[0], SOL_SOCKET, SO_REUSEPORT) == 0);
     BOOST_TEST(support::code_of([&] { create_server(loop, factory(), at, options); }) ==
                EADDRINUSE);
     for (int i = 0; i < 3; ++i) connect();

@@ -3,6 +3,7 @@
 
 #include "connected.hpp"
 #include <test/support/refusal.hpp>
+#include <test/support/socket_option.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -238,8 +239,8 @@ REACTOR_LOOP_TEST(both_ends_know_their_addresses_and_options) {
         BOOST_TEST(socket->receive_buffer_size() == 20000);
         BOOST_TEST(socket->send_buffer_size() == 30000);
         // Twice as much, as socket(7) has it.
-        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_RCVBUF) == 40000);
-        BOOST_TEST(system_option(socket->native_handle(), SOL_SOCKET, SO_SNDBUF) == 60000);
+        BOOST_TEST(support::socket_option(socket->native_handle(), SOL_SOCKET, SO_RCVBUF) == 40000);
+        BOOST_TEST(support::socket_option(socket->native_handle(), SOL_SOCKET, SO_SNDBUF) == 60000);
     }
 }
 

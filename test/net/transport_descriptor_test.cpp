@@ -3,6 +3,8 @@
 
 #include "transport_fixture.hpp"
 
+#include <test/support/socket_option.hpp>
+
 #include <netinet/tcp.h>
 
 using namespace transports;
@@ -21,10 +23,7 @@ REACTOR_LOOP_TEST(TR_25_names_and_options_of_tcp_and_unix) {
         BOOST_TEST(transport.native_handle() == c.number);
         BOOST_TEST(transport.can_write_eof());
         BOOST_TEST((&transport.loop() == static_cast<reactor::EventLoop*>(&loop)));
-        int on = 0;
-        ::socklen_t size = sizeof on;
-        ::getsockopt(c.number, IPPROTO_TCP, TCP_NODELAY, &on, &size);
-        BOOST_TEST(on != 0);
+        BOOST_TEST(support::socket_option(c.number, IPPROTO_TCP, TCP_NODELAY) == 1);
         transport.close();
         c.run_until_lost();
         BOOST_TEST((transport.local_endpoint() == local));

@@ -3,6 +3,7 @@
 
 #include <reactor/testing.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <string>
@@ -109,6 +110,21 @@ REACTOR_LOOP_TEST(run_until_idle_runs_what_is_ready_and_due_and_lets_no_time_pas
     BOOST_TEST((loop.time() == before + seconds(1)));
     loop.run_for(seconds(10));  // with nothing to do
     BOOST_TEST((loop.time() == before + seconds(11)));
+}
+
+REACTOR_LOOP_TEST(run_for_is_less_patient_than_the_selector) {
+    const Duration most = milliseconds(20);
+    for (const Duration patience : {Duration(seconds(10)), Duration(milliseconds(7))}) {
+        Duration within{0};
+        loop.selector().set_patience(patience);
+        loop.call_soon([&] {
+            within = loop.selector().patience();
+            throw reactor::LoopExit();
+        });
+        BOOST_CHECK_THROW(loop.run_for(seconds(1)), reactor::LoopExit);
+        BOOST_TEST((within == std::min(patience, most)));
+        BOOST_TEST((loop.selector().patience() == patience));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_scripted_selector_plays_events_and_errors_and_records) {
