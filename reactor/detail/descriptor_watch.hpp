@@ -26,9 +26,9 @@ struct WatchLoss {
 
 /// A watch of a descriptor by one of the library's own parts, which waits for nothing else and so
 /// must hear of it if the loop lets go of the descriptor by itself. Calls the owner's
-/// watch_ready(index), and watch_lost(index, const WatchLoss&), which must not throw, from inside
-/// of the loop or of the user's call; the watch is stopped then. Moves; the owner stays where it
-/// is. Owned by it, used on the loop's thread.
+/// watch_ready(index), and watch_lost(index, const WatchLoss&) from inside of the loop or of the
+/// user's call: that must not throw, and stops this. Moves; the owner stays where it is. Owned by
+/// it, used on the loop's thread.
 template <class Owner>
 class DescriptorWatch {
 public:
