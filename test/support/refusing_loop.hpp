@@ -38,14 +38,15 @@ struct RefusingLoop {
         return std::unique_ptr<reactor::Selector>(selector);
     }
     /// As the loop does to get rid of a descriptor that was closed while a duplicate keeps its
-    /// file; what it watches beside its wake-up, which comes first, is refused.
-    void make_anew_and_refuse() {
+    /// file. Refused is the descriptor that it watches after so many others; its wake-up comes
+    /// first.
+    void make_anew_and_refuse(int others = 1) {
         SocketPair gone;
         loop.add_reader(gone.mine, [] {});
         loop.remove_reader(gone.mine);
         ++expected;
         for (int i = 0; i < 2; ++i) selector->play({{gone.mine, reactor::Interest::read}});
-        selector->refuse_after = 1;
+        selector->refuse_after = others;
         for (int i = 0; i < 5; ++i) loop.run_once(reactor::Duration::zero());
     }
     void refuse() { selector->refuse_next_change(ENOSPC); }
