@@ -242,9 +242,7 @@ void WatchTable::mark_dirty(int fd, Watch& watch) noexcept {
     watch.dirty = true;
 }
 
-void WatchTable::flush() {
-    if (deaf_) watch_wakeup();
-    if (dirty_.empty()) return;
+void WatchTable::tell_changes() {
     // update() may report, and the handler may change interests: those wait for the next flush.
     flushing_.swap(dirty_);
     for (std::size_t i = 0; i < flushing_.size(); ++i) {  // which may grow, and so move
@@ -384,7 +382,7 @@ void WatchTable::rebuild() noexcept {
         if (watch.wanted() != 0) mark_dirty(static_cast<int>(i), watch);
     }
     watch_wakeup();
-    flush();
+    tell_changes();
 }
 
 void WatchTable::watch_wakeup() noexcept {

@@ -69,7 +69,10 @@ public:
     int refusal() const noexcept { return refusal_; }
 
     /// Tells the selector what has changed since the last wait.
-    void flush();
+    void flush() {
+        if (deaf_) watch_wakeup();
+        if (!dirty_.empty()) tell_changes();
+    }
     /// Waits for something to be ready.
     void wait(Duration timeout) {
         selector_->wait(deaf_ && timeout > deaf_wait ? deaf_wait : timeout, events_);
@@ -136,6 +139,7 @@ private:
     void mark_dirty(int fd, Watch& watch) noexcept;
     void interest_lost(int fd, Watch& watch) noexcept;
     void deregister(int fd, Watch& watch) noexcept;
+    void tell_changes();
     void update(int fd);
     void queue(Node* node) noexcept;
     void dispatch(const SelectorEvent& event);

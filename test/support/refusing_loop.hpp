@@ -13,14 +13,18 @@
 
 namespace support {
 
-/// Refuses the add() after so many.
+/// Refuses some add()s after so many.
 struct CountingSelector : reactor::testing::ScriptedSelector {
     using ScriptedSelector::ScriptedSelector;
     void add(int fd, unsigned interest, std::uint64_t token) override {
-        if (refuse_after-- == 0) refuse_next_change(ENOMEM);
+        if (refusals > 0 && refuse_after-- <= 0) {
+            --refusals;
+            refuse_next_change(ENOMEM);
+        }
         ScriptedSelector::add(fd, interest, token);
     }
-    int refuse_after = -1;
+    int refuse_after = 0;
+    int refusals = 0;
 };
 
 /// A loop whose selector refuses the next descriptor, as the kernel does beyond
@@ -38,15 +42,16 @@ struct RefusingLoop {
         return std::unique_ptr<reactor::Selector>(selector);
     }
     /// As the loop does to get rid of a descriptor that was closed while a duplicate keeps its
-    /// file. Refused is the descriptor that it watches after so many others; its wake-up comes
-    /// first.
-    void make_anew_and_refuse(int others = 1) {
+    /// file. Refused are so many, one after the other, that it watches after those others; its
+    /// wake-up comes first.
+    void make_anew_and_refuse(int others = 1, int refusals = 1) {
         SocketPair gone;
         loop.add_reader(gone.mine, [] {});
         loop.remove_reader(gone.mine);
         ++expected;
         for (int i = 0; i < 2; ++i) selector->play({{gone.mine, reactor::Interest::read}});
         selector->refuse_after = others;
+        selector->refusals = refusals;
         for (int i = 0; i < 5; ++i) loop.run_once(reactor::Duration::zero());
     }
     void refuse() { selector->refuse_next_change(ENOSPC); }
