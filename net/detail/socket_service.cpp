@@ -48,22 +48,22 @@ std::exception_ptr lost_watch_error(const reactor::detail::WatchLoss& loss, int 
                                     const char* step, const Endpoint& address) noexcept {
     using reactor::detail::WatchLoss;
     try {
-        const std::string text = std::string(step) + ' ' + in_words(address) + ": descriptor " +
-                                 std::to_string(descriptor);
+        const std::string text = std::string(step) + ' ' + in_words(address);
+        const std::string number = ": descriptor " + std::to_string(descriptor);
         switch (loss.kind) {
             case WatchLoss::taken:
                 return std::make_exception_ptr(
-                    StateError(text +
+                    StateError(text + number +
                                " is ours while this waits, and somebody has called add_reader(), "
                                "remove_reader() or their kin for it: leave it alone until then"));
             case WatchLoss::closed:
-                return std::make_exception_ptr(std::system_error(
-                    loss.code, std::system_category(), text + " was closed by somebody else"));
+                return std::make_exception_ptr(
+                    std::system_error(loss.code, std::system_category(), text));
             case WatchLoss::refused:
                 break;
         }
-        return std::make_exception_ptr(std::system_error(loss.code, std::system_category(),
-                                                         text + " cannot be watched any more"));
+        return std::make_exception_ptr(std::system_error(
+            loss.code, std::system_category(), text + number + " cannot be watched any more"));
     } catch (...) {
         return std::current_exception();
     }

@@ -284,9 +284,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_waits_with_a_closed_number_fails_and_leaves_t
         const Promise<std::string> read = streams.socket.read();
         const Promise<void> send = streams.socket.send(std::string(large, 's'));
         test.steal_number(number);
-        BOOST_TEST(text_of(read, EBADF) == "read from a Unix socket without a name: descriptor " +
-                                               std::to_string(number) +
-                                               " was closed by somebody else: Bad file descriptor");
+        BOOST_TEST(text_of(read, EBADF) ==
+                   "read from a Unix socket without a name: Bad file descriptor");
         BOOST_TEST(code_of(send) == EBADF);
         BOOST_TEST(!streams.socket.is_connected());
     }
@@ -312,11 +311,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_end_of_a_child_is_seen_without_its_pidfd, S, T
     const int number = find_pidfd();
     if (number < 0) {
         BOOST_TEST_MESSAGE("this system has no pidfd");
-        return;
+    } else {
+        ::close(number);
+        test.loop.run_iterations(1);
+        BOOST_TEST(test.expect_report("Descriptor " + std::to_string(number)) != "");
     }
-    ::close(number);
-    test.loop.run_iterations(1);
-    BOOST_TEST(test.expect_report("Descriptor " + std::to_string(number)) != "");
     BOOST_TEST(!end.done());
     const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     child.input().write("go\n");
