@@ -177,6 +177,8 @@ void Gathering::child_done(PromiseState& outer, std::uint32_t index, PromiseStat
     }
     if (--left_ != 0) return;
     if (cancel_asked_) {
+        // Nobody will see how those ended that did so by themselves.
+        for (Child& ended : children_) PromiseAccess::state(ended.kept)->overrule();
         outer.fail_cancelled(cancel_asked_);
     } else {
         try {
