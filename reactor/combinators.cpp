@@ -81,6 +81,7 @@ PromiseState* Limit::cancel_step(PromiseState& outer, const std::string& message
         return source;
     }
     // The inner one is done, and its callback on the way: a cancellation is never swallowed.
+    if (source) source->overrule();
     took = outer.cancel_now(message);
     if (took) stop();
     return nullptr;
