@@ -154,6 +154,7 @@ Next Serve::ended() {
     std::printf("Ended: %llu requests, %llu answered, %llu unanswered; %llu datagrams malformed\n",
                 number(ledger.requests), number(ledger.requests - ledger.unanswered),
                 number(ledger.unanswered), number(ledger.malformed));
+    std::fflush(stdout);  // a signal that comes from now on ends the process as it is
     return finish();
 }
 
