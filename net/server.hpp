@@ -83,7 +83,8 @@ public:
     void close() noexcept;
     /// Done when the server is closed and its last connection is lost.
     Promise<void> wait_closed(Here here = Here());
-    /// Transport::close() of every connection there is, and abort().
+    /// Transport::close() of every connection there is, and abort(): a shutdown() that goes on
+    /// counts them as aborted then.
     void close_clients() noexcept;
     void abort_clients() noexcept;
 

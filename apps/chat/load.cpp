@@ -257,6 +257,7 @@ void Load::Crowd::came(std::size_t speaker, std::size_t index) {
     if (over.done()) return;
     ++deliveries_;
     Speech& speech = speeches_[speaker];
+    if (index >= speech.said) return fail("a line came before it was said");
     ++speech.under_way[index - speech.everywhere].came;
     while (!speech.under_way.empty() && speech.under_way.front().came == listeners() - 1) {
         const reactor::Duration took = loop.time() - speech.under_way.front().at;

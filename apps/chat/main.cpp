@@ -46,6 +46,7 @@ int run(chat::Options& options) {
     signals_are_ours.handle_sigint = false;
     reactor::Runner runner(signals_are_ours);
     if (load) return runner.run<chat::Load>(options);
+    command_line::outlive_readers();
     runner.run<chat::Serve>(options);
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "room.hpp"
 #include "lines.hpp"
+#include "text.hpp"
 
 #include <net/transport.hpp>
 #include <reactor/error.hpp>
@@ -37,13 +38,6 @@ bool is_name(const std::string& text, std::size_t longest) {
     };
     return !text.empty() && text.size() <= longest &&
            std::all_of(text.begin(), text.end(), allowed);
-}
-
-/// What a terminal would obey instead of showing it.
-const char* find_control(ByteView text) {
-    return std::find_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
-    });
 }
 
 }  // namespace
@@ -157,11 +151,19 @@ void Room::Member::turn_away(const std::string& why) {
 }
 
 void Room::Member::join() {
+    std::string name;
     do {
-        name_ = "guest-" + std::to_string(room_->next_guest++);
-    } while (!room_->names.insert(name_).second);
+        name = "guest-" + std::to_string(room_->next_guest++);
+    } while (room_->names.count(name) != 0);
     place_ = room_->members.size();
     room_->members.push_back(this);
+    try {
+        room_->names.insert(name);
+    } catch (...) {
+        room_->members.pop_back();
+        throw;
+    }
+    name_.swap(name);  // from now on it is one
     room_->counters.present = room_->members.size();
     ++room_->counters.joined;
 }
@@ -242,11 +244,9 @@ void Room::Member::data_received(ByteView bytes) {
 
 void Room::Member::take(ByteView line) {
     if (line.empty()) return;
-    const char* const control = find_control(line);
-    if (control != line.end()) {
-        char byte[8];
-        std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned>(*control));
-        refuse(std::string("not said: the byte ") + byte + " in it is a control character");
+    const std::string fault = why_not_text(line);
+    if (!fault.empty()) {
+        refuse("not said: " + fault);
     } else if (line[0] == '/') {
         obey(line.str());
     } else {

@@ -2,6 +2,7 @@
 #ifndef REACTOR_COMMAND_LINE_DESCRIPTORS_HPP
 #define REACTOR_COMMAND_LINE_DESCRIPTORS_HPP
 
+#include <csignal>
 #include <cstddef>
 
 #include <sys/resource.h>
@@ -20,6 +21,10 @@ inline std::size_t raise_descriptor_limit() {
     }
     return static_cast<std::size_t>(limit.rlim_cur);
 }
+
+/// Whoever reads what a server prints may go before it does (`serve | head -1`): printing fails
+/// then, and ends nothing.
+inline void outlive_readers() { std::signal(SIGPIPE, SIG_IGN); }
 
 }  // namespace command_line
 

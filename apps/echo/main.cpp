@@ -27,6 +27,7 @@ int run(const echo::Options& options) {
     signals_are_ours.handle_sigint = false;
     reactor::Runner runner(signals_are_ours);
     if (options.mode == echo::Options::Mode::load) return runner.run<echo::Load>(options);
+    command_line::outlive_readers();
     runner.run<echo::Serve>(options);
     return 0;
 }

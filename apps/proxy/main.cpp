@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
         reactor::RunnerOptions signals_are_ours;
         signals_are_ours.handle_sigint = false;
         reactor::Runner runner(signals_are_ours);
+        command_line::outlive_readers();
         runner.run<Proxy>(options);
         return 0;
     } catch (const command_line::UsageError& error) {

@@ -114,11 +114,8 @@ Promise<ShutdownSummary> ServerState::shutdown(Duration grace, Duration flush, c
 
 void ServerState::next_phase(ServerShutdown* shutdown) {
     const Keep keep(*this);
-    const std::size_t left = clients();
-    const std::size_t gone = shutdown->clients - left;
-    shutdown->clients = left;
+    shutdown->count(clients());
     if (shutdown->phase == Phase::grace) {
-        shutdown->summary.finished = gone;
         shutdown->phase = Phase::flush;
         shutdown->limit = loop_.call_at(Options().label("net::Server shutdown: flush"),
                                         deadline_after(loop_.time(), shutdown->flush),
@@ -126,7 +123,6 @@ void ServerState::next_phase(ServerShutdown* shutdown) {
         close_unhandled();
         return;
     }
-    shutdown->summary.closed = gone;
     shutdown->phase = Phase::abort;
     abort_clients();
     // Only handlers are left, which have not heeded their cancellation.
@@ -150,12 +146,27 @@ void ServerState::close_unhandled() {
 void ServerState::settle(ServerShutdown& shutdown) noexcept {
     const StateOwner<ServerShutdown> owned = shutdowns_.take(shutdown);
     shutdown.limit.cancel();
-    ShutdownSummary summary = shutdown.summary;
-    std::size_t& last = shutdown.phase == Phase::grace   ? summary.finished
-                        : shutdown.phase == Phase::flush ? summary.closed
-                                                         : summary.aborted;
-    last = shutdown.clients;
-    shutdown.set(summary);
+    shutdown.count(0);
+    shutdown.set(ShutdownSummary(shutdown.summary));
+}
+
+void ServerState::abort_clients() noexcept {
+    for (ServerShutdown* one = shutdowns_.first(); one; one = one->behind) {
+        one->resets = counters_.open;
+    }
+    for_each_connection([](TransportState& transport) { transport.abort(); });
+}
+
+/// So many are left: puts those who have gone to their end.
+void ServerShutdown::count(std::size_t left) noexcept {
+    const std::size_t gone = clients - left;
+    const std::size_t reset = std::min(gone, resets);
+    clients = left;
+    resets -= reset;
+    summary.aborted += reset;
+    (phase == Phase::grace   ? summary.finished
+     : phase == Phase::flush ? summary.closed
+                             : summary.aborted) += gone - reset;
 }
 
 void ServerState::forget(ServerShutdown& shutdown) noexcept {

@@ -56,6 +56,7 @@ struct ServerShutdown final
         : Pooled(loop_core, here, server), flush(flush_length) {}
     void abandon() noexcept override;
     void explain(reactor::detail::WhyPending& why) const override { why.what = "Server::shutdown"; }
+    void count(std::size_t left) noexcept;
 
     enum class Phase : std::uint8_t { grace, flush, abort };
 
@@ -63,6 +64,7 @@ struct ServerShutdown final
     TimerHandle limit;
     Phase phase = Phase::grace;
     std::size_t clients = 0;  // that were left when the phase began
+    std::size_t resets = 0;   // of them, by abort_clients() meanwhile
     ShutdownSummary summary;  // of the phases before
 };
 

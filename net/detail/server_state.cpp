@@ -138,10 +138,6 @@ void ServerState::close_clients() noexcept {
     for_each_connection([](TransportState& transport) { transport.close(false); });
 }
 
-void ServerState::abort_clients() noexcept {
-    for_each_connection([](TransportState& transport) { transport.abort(); });
-}
-
 // ---- all servers of a loop ------------------------------------------------------------------
 
 ServerService::ServerService(EventLoop& loop) {

@@ -21,9 +21,19 @@ BOOST_AUTO_TEST_CASE(bad_lines_are_answered_and_nobody_else_hears_of_them) {
         {"/name *", name_rule},
         {"/name good", "! the name good is taken"},
         {"/name guest-1", "* you are guest-1 now"},
-        {"a\x1b[2J", "! not said: the byte 0x1b in it is a control character"},
-        {std::string("a\0b", 3), "! not said: the byte 0x00 in it is a control character"},
-        {"del\x7f", "! not said: the byte 0x7f in it is a control character"},
+        {"a\x1b[2J", "! not said: U+001B in it is a control character"},
+        {std::string("a\0b", 3), "! not said: U+0000 in it is a control character"},
+        {"del\x7f", "! not said: U+007F in it is a control character"},
+        {"\xc2\x9b"
+         "2J",
+         "! not said: U+009B in it is a control character"},
+        {"\x9b"
+         "2J",
+         "! not said: the byte 0x9b in it is not UTF-8"},
+        {"cut \xe2\x82", "! not said: the byte 0xe2 in it is not UTF-8"},
+        {"long \xc0\xaf", "! not said: the byte 0xc0 in it is not UTF-8"},
+        {"half \xed\xa0\x80", "! not said: the byte 0xed in it is not UTF-8"},
+        {"far \xf4\x90\x80\x80", "! not said: the byte 0xf4 in it is not UTF-8"},
         {std::string(21, 'x'), "! not said: longer than 20 bytes"},
         {std::string(22, 'x'), "! not said: longer than 20 bytes"},
         {std::string(1000000, 'x'), "! not said: longer than 20 bytes"},
@@ -33,11 +43,13 @@ BOOST_AUTO_TEST_CASE(bad_lines_are_answered_and_nobody_else_hears_of_them) {
         BOOST_TEST(bad.line() == one.second);
     }
     bad.say(std::string(20, 'y') + '\r');
+    bad.say("\t\xc2\xa3 \xe2\x82\xac \xf0\x9f\x98\x80");
     BOOST_TEST(good.line() == "* bad is guest-1 now");
     BOOST_TEST(good.line() == "guest-1: " + std::string(20, 'y'));
+    BOOST_TEST(good.line() == "guest-1: \t\xc2\xa3 \xe2\x82\xac \xf0\x9f\x98\x80");
     const Summary summary(room.stop());
-    BOOST_TEST(summary.refused == 13u);
-    BOOST_TEST(summary.lines == 1u);
+    BOOST_TEST(summary.refused == 19u);
+    BOOST_TEST(summary.lines == 2u);
     BOOST_TEST(summary.dropped == 0u);
 }
 

@@ -13,36 +13,49 @@ using namespace chat_test;
 
 namespace {
 
-/// A room that is not ours: welcomes two members and answers the first one's line.
-Exit load_at(const std::string& answer_to_second) {
+/// What the speaker will say after its first line: it begins one character later, and has the next
+/// number.
+std::string line_after(const std::string& first) {
+    const std::string saying = "The quick brown fox jumps over the lazy dog, again and again. ";
+    const std::size_t words = first.find(saying.substr(0, 10));
+    BOOST_REQUIRE(words != std::string::npos);
+    const std::size_t length = first.size() - 1 - words;
+    return first.substr(0, words - 2) + "1 " + (saying + saying).substr(1, length) + '\n';
+}
+
+/// A room that is not ours: welcomes three members and answers one's line to one of the others.
+Exit load_at(const std::string& answer) {
     plain::Listener listener;
-    std::thread room([&listener, &answer_to_second] {
-        plain::Socket first = listener.accept(), second = listener.accept();
-        first.send("* welcome\n");
-        second.send("* welcome\n");
+    std::thread room([&listener, &answer] {
+        plain::Socket members[] = {listener.accept(), listener.accept(), listener.accept()};
+        for (plain::Socket& member : members) member.send("* welcome\n");
         // Who of them is the speaker is not known.
-        ::pollfd both[2] = {{first.fd(), POLLIN, 0}, {second.fd(), POLLIN, 0}};
-        ::poll(both, 2, 20000);
-        plain::Socket& speaker = both[0].revents != 0 ? first : second;
-        plain::Socket& listening = both[0].revents != 0 ? second : first;
+        ::pollfd all[3];
+        for (int i = 0; i < 3; ++i) all[i] = {members[i].fd(), POLLIN, 0};
+        ::poll(all, 3, 20000);
+        const int spoke = all[0].revents != 0 ? 0 : all[1].revents != 0 ? 1 : 2;
+        plain::Socket& speaker = members[spoke];
+        plain::Socket& listening = members[(spoke + 1) % 3];
         std::string line;
         for (std::string c; line.empty() || line.back() != '\n'; line += c) c = speaker.read(1);
-        if (answer_to_second == "to itself") {
+        if (answer == "to itself") {
             speaker.send("x: " + line);
-        } else if (answer_to_second == "changed") {
+        } else if (answer == "changed") {
             line[line.size() - 2] = '?';
             listening.send("x: " + line);
-        } else if (answer_to_second == "twice") {
+        } else if (answer == "twice") {
             listening.send("x: " + line + "x: " + line);
-        } else if (answer_to_second == "end") {
+        } else if (answer == "next") {
+            listening.send("x: " + line + "x: " + line_after(line));
+        } else if (answer == "end") {
             listening.end_sending();
         } else {
-            listening.send(answer_to_second);
+            listening.send(answer);
         }
         speaker.error_at_end();
     });
     const Exit exit =
-        load({listener.address(), "--members", "2", "--lines", "2", "--timeout", "1"});
+        load({listener.address(), "--members", "3", "--lines", "2", "--timeout", "1"});
     room.join();
     return exit;
 }
@@ -51,7 +64,7 @@ void check_fault(const std::string& answer, const std::string& part) {
     const Exit exit = load_at(answer);
     BOOST_TEST(exit.status == 1, exit.text());
     BOOST_TEST(contains(exit.err, part), exit.text());
-    BOOST_TEST(contains(exit.out, "Total: 2 of 2 members joined"), exit.text());
+    BOOST_TEST(contains(exit.out, "Total: 3 of 3 members joined"), exit.text());
     BOOST_TEST(lines_in(exit.err) == 1u, exit.text());
 }
 
@@ -137,6 +150,7 @@ BOOST_AUTO_TEST_CASE(what_a_room_does_wrong_is_noticed) {
     check_fault("to itself", "a member has heard itself");
     check_fault("changed", "a line is missing, comes twice, or is not what was said");
     check_fault("twice", "a line is missing, comes twice, or is not what was said");
+    check_fault("next", "a line came before it was said");
     check_fault("end", "the room has ended the connection");
     check_fault("! go away\n", "the room says: go away");
     check_fault("x: of somebody else\n", "not all lines had come to everybody");

@@ -68,6 +68,15 @@ BOOST_AUTO_TEST_CASE(a_second_signal_does_not_wait) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(it_says_goodbye_even_if_nobody_reads_what_the_server_prints) {
+    Room room({"--grace", "60"});
+    Member ann(room.address(), "ann");
+    room.process().close_output();
+    const Exit exit = room.stop();
+    BOOST_TEST(ann.line() == "* the room is closed: goodbye");
+    BOOST_TEST(exit.status == 0, exit.text());
+}
+
 BOOST_AUTO_TEST_CASE(an_empty_room_ends_at_once) {
     Room room({"--grace", "1000"});
     const Summary summary(room.stop());

@@ -116,6 +116,32 @@ SERVER_TEST(of_two_the_shorter_ends_the_clients) {
     BOOST_TEST(counts(patient) == "1 0 0");
 }
 
+SERVER_TEST(those_that_are_aborted_meanwhile_count_as_aborted) {
+    serve();
+    for (int i = 0; i < 3; ++i) connect();
+    run_until_open(3);
+    const Promise<ShutdownSummary> over = server.shutdown(reactor::forever());
+    clients[0].descriptor.close();
+    run_until([&] { return lost() == 1; });
+    server.abort_clients();
+    server.abort_clients();
+    run_until([&] { return over.done(); });
+    BOOST_TEST(counts(over) == "1 0 2");
+}
+
+SERVER_TEST(those_that_are_aborted_while_being_closed_count_as_aborted) {
+    serve();
+    connect();
+    run_until_open(1);
+    const Promise<ShutdownSummary> flushing = server.shutdown(seconds(0), reactor::forever());
+    courses.back().transport.write(std::string(16 << 20, 'x'));  // which its client never reads
+    loop.run_for(seconds(1));
+    BOOST_TEST(counts(flushing) == "pending");
+    server.abort_clients();
+    run_until([&] { return flushing.done(); });
+    BOOST_TEST(counts(flushing) == "0 0 1");
+}
+
 SERVER_TEST(a_cancelled_one_ends_nobody) {
     serve();
     connect();

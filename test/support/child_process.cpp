@@ -164,6 +164,8 @@ void ChildProcess::close_all() noexcept {
     close_one(err_);
 }
 
+void ChildProcess::close_output() noexcept { close_one(out_); }
+
 void ChildProcess::send_signal(int signal) const {
     if (pid_ <= 0 || ::kill(pid_, signal) != 0) fail("kill");
 }

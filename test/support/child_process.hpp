@@ -52,6 +52,8 @@ public:
     bool wait_for_output(const std::string& text);
     /// What it has written to its standard output so far.
     const std::string& output() const noexcept { return exit_.out; }
+    /// Reads its standard output no more: a broken pipe for it from now on.
+    void close_output() noexcept;
     /// Whether it has ended by itself.
     bool has_ended();
     /// Takes what it writes until it ends; kills it when the time is up.
