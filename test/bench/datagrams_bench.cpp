@@ -196,7 +196,6 @@ int main(int argc, char** argv) {
             {"echo-udp-1", "recvmmsg", 50000, 3000, by_protocol<1>, limit<InBatches, 1>},
             {"echo-udp-16", "recvmmsg", 100000, 10000, by_protocol<16>, limit<InBatches, 16>},
             {"echo-udp-64", "recvmmsg", 100000, 10000, by_protocol<64>, limit<InBatches, 64>},
-            {"echo-udp-plain-1", "recvfrom", 50000, 3000, by_protocol<1>, limit<OneByOne, 1>},
             {"echo-udp-plain-16", "recvfrom", 100000, 10000, by_protocol<16>, limit<OneByOne, 16>},
             {"echo-udp-plain-64", "recvfrom", 100000, 10000, by_protocol<64>, limit<OneByOne, 64>},
         },
