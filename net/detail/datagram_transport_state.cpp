@@ -223,9 +223,8 @@ void DatagramTransportState::let_go() noexcept {
     }
 }
 
-/// Ends without a word.
+/// Ends without a word; the reference of the endpoint itself, which goes last, keeps it until then.
 void DatagramTransportState::loop_closed() noexcept {
-    const Keep keep(*this);
     closing_ = ending_ = true;
     drop_queue();
     stop_waiting_for_room();

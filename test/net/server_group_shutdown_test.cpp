@@ -89,7 +89,9 @@ BOOST_AUTO_TEST_CASE(who_waits_to_be_accepted_is_served_in_spite_of_close) {
         BOOST_TEST(wait(server.counters(loop)).open == 12u);
         BOOST_TEST(Client(address).error() == ECONNREFUSED);
         clients.clear();
-        BOOST_TEST(counts(wait(server.shutdown(loop, hours(1)))).substr(2) == "0 0");
+        // How many of them it has seen going already, nobody knows.
+        const ShutdownSummary summary = wait(server.shutdown(loop, hours(1)));
+        BOOST_TEST(summary.closed + summary.aborted == 0u);
     }
 }
 
