@@ -7,6 +7,7 @@
 #include <net/transport.hpp>
 #include <reactor/task.hpp>
 
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,13 +19,22 @@ namespace net = reactor::net;
 /// Sends back what comes, as callbacks. The end of what the client sends closes the connection once
 /// everything has gone back: that is what eof_received() does by itself.
 class EchoProtocol final : public net::Protocol {
+public:
+    /// Adds the bytes that come to `count`, if there is one.
+    explicit EchoProtocol(std::uint64_t* count = nullptr) : count_(count) {}
+
+private:
     void connection_made(const net::Transport& transport) override { transport_ = transport; }
-    void data_received(net::ByteView bytes) override { transport_.write(bytes); }
+    void data_received(net::ByteView bytes) override {
+        if (count_) *count_ += bytes.size();
+        transport_.write(bytes);
+    }
     // A client that does not read its answers is not asked for more.
     void pause_writing() override { transport_.pause_reading(); }
     void resume_writing() override { transport_.resume_reading(); }
 
     net::Transport transport_;
+    std::uint64_t* count_;
 };
 
 /// The same as a state machine over a stream:
@@ -32,7 +42,8 @@ class EchoProtocol final : public net::Protocol {
 ///     read ──> answer ──(sent)──> read …      end of the stream, reset, silence ──> finish
 class EchoTask final : public reactor::Task<void> {
 public:
-    explicit EchoTask(net::Stream stream) : stream_(std::move(stream)) {}
+    explicit EchoTask(net::Stream stream, std::uint64_t* count = nullptr)
+        : stream_(std::move(stream)), count_(count) {}
 
 private:
     reactor::Next start() override {
@@ -40,6 +51,7 @@ private:
     }
     reactor::Next answer(std::string bytes) {
         if (bytes.empty()) return finish();
+        if (count_) *count_ += bytes.size();
         stream_.write(std::move(bytes));
         return await(stream_.drain(), &EchoTask::start, &EchoTask::lost);
     }
@@ -52,6 +64,7 @@ private:
     reactor::Next closed_badly(const std::system_error&) { return end(); }
 
     net::Stream stream_;
+    std::uint64_t* count_;
 };
 
 }  // namespace echo

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 //
 // An echo server, and a client that puts it to the test. echo.hpp is the server's whole business,
-// as callbacks and as a task; serve.cpp how a server begins and ends; load.cpp a client.
-// See options.cpp for the usage.
+// as callbacks and as a task; serve.cpp how a server begins and ends, serve_on_loops.cpp one on
+// several threads; load.cpp a client. See options.cpp for the usage.
 #include "load.hpp"
 #include "options.hpp"
 #include "serve.hpp"
+#include "serve_on_loops.hpp"
 
 #include <apps/command_line/arguments.hpp>
 #include <apps/command_line/descriptors.hpp>
@@ -28,7 +29,11 @@ int run(const echo::Options& options) {
     reactor::Runner runner(signals_are_ours);
     if (options.mode == echo::Options::Mode::load) return runner.run<echo::Load>(options);
     command_line::outlive_readers();
-    runner.run<echo::Serve>(options);
+    if (options.loops > 1) {
+        runner.run<echo::ServeOnLoops>(options);
+    } else {
+        runner.run<echo::Serve>(options);
+    }
     return 0;
 }
 

@@ -19,10 +19,13 @@ const char* const usage =
     "0:\n"
     "                      any (without: the sockets that systemd hands over, else 127.0.0.1:0)\n"
     "  --streams           served by tasks over streams instead of callbacks\n"
-    "  --limit N           more clients wait to be accepted (default: no limit)\n"
+    "  --loops N           on so many threads (default: 1); in the end each says what it served\n"
+    "  --reuse-port        each of them listens, and the system spreads the clients (default: one\n"
+    "                      listens, and each gets a client in turn)\n"
+    "  --limit N           more clients of a loop wait to be accepted (default: no limit)\n"
     "  --idle-timeout S    ends a connection without a byte for so long (default: never)\n"
     "  --grace S           for clients to finish after a signal (default: 10); a second signal\n"
-    "                      resets them\n"
+    "                      resets them (with --loops: closes them)\n"
     "\n"
     "load: ADDRESS is one of these, or a name: example.org:7\n"
     "  --connections N     at the same time (default: 1)\n"
@@ -39,6 +42,8 @@ namespace {
 
 // So many bytes on their way are no flood yet: WriteLimits::hard.
 constexpr std::size_t most_in_flight = 64 * 1024 * 1024;
+// Of threads, and no machine has more processors to speak of.
+constexpr std::size_t most_loops = 1024;
 
 void parse_serve(Arguments& arguments, Options& options) {
     while (!arguments.empty()) {
@@ -47,6 +52,10 @@ void parse_serve(Arguments& arguments, Options& options) {
             options.listen.push_back(parse_endpoint(word, arguments.value_of(word)));
         } else if (word == "--streams") {
             options.streams = true;
+        } else if (word == "--loops") {
+            options.loops = parse_count(word, arguments.value_of(word));
+        } else if (word == "--reuse-port") {
+            options.reuse_port = true;
         } else if (word == "--limit") {
             options.limit = parse_count(word, arguments.value_of(word));
         } else if (word == "--idle-timeout") {
@@ -56,6 +65,10 @@ void parse_serve(Arguments& arguments, Options& options) {
         } else {
             throw UsageError("serve: unknown option " + word);
         }
+    }
+    if (options.loops > most_loops) throw UsageError("serve: --loops is more than 1024");
+    if (options.reuse_port && options.loops == 1) {
+        throw UsageError("serve: --reuse-port is for several --loops");
     }
 }
 

@@ -22,7 +22,9 @@ struct Options {
     // serve
     std::vector<reactor::net::Endpoint> listen;
     bool streams = false;
-    std::size_t limit = 0;  // of connections; 0: none
+    std::size_t loops = 1;
+    bool reuse_port = false;  // by each loop
+    std::size_t limit = 0;    // of connections, for each loop; 0: none
     reactor::Duration idle_timeout = reactor::forever();
     reactor::Duration grace = std::chrono::seconds(10);
 

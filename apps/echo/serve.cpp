@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "serve.hpp"
 #include "echo.hpp"
+#include "listening.hpp"
 
-#include <net/listening_sockets.hpp>
 #include <reactor/signals.hpp>
 
 #include <csignal>
 #include <cstdio>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace echo {
 
@@ -24,32 +23,26 @@ Next Serve::start() {
     for (const int signal : {SIGINT, SIGTERM}) {
         loop().add_signal_handler(signal, &Serve::signalled, this);
     }
-    // Who reads this may send clients and signals.
-    for (const net::Endpoint& at : server_.endpoints()) std::printf("%s\n", at.str().c_str());
-    std::fflush(stdout);
+    print_addresses(server_.endpoints());
     return await(stop_, &Serve::drain);
 }
 
 net::Server Serve::listen() {
-    net::ServerOptions options;
-    options.idle_timeout(options_.idle_timeout);
-    if (options_.limit > 0) options.max_connections(options_.limit);
-
-    std::vector<net::Endpoint> at = options_.listen;
-    net::ListeningSockets inherited;
-    if (at.empty()) inherited = net::inherited_sockets();
-    if (at.empty() && inherited.empty()) at.push_back(net::Endpoint("127.0.0.1", 0));
-
+    Listening listening(options_);
     if (options_.streams) {
         const net::StreamHandler handler = net::serve_with<EchoTask>();
-        return at.empty() ? net::start_server(loop(), handler, std::move(inherited), options)
-                          : net::start_server(loop(), handler, at, options);
+        return listening.at.empty()
+                   ? net::start_server(loop(), handler, std::move(listening.inherited),
+                                       listening.options)
+                   : net::start_server(loop(), handler, listening.at, listening.options);
     }
     const net::ProtocolFactory factory = [] {
         return std::unique_ptr<net::Protocol>(new EchoProtocol);
     };
-    return at.empty() ? net::create_server(loop(), factory, std::move(inherited), options)
-                      : net::create_server(loop(), factory, at, options);
+    return listening.at.empty()
+               ? net::create_server(loop(), factory, std::move(listening.inherited),
+                                    listening.options)
+               : net::create_server(loop(), factory, listening.at, listening.options);
 }
 
 void Serve::signalled() {

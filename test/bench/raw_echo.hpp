@@ -87,11 +87,23 @@ private:
     std::unique_ptr<PeerProcess> peer_;
 };
 
-/// The loop by hand around epoll_wait(), until all have been closed by their peer.
-inline void echo_by_epoll(const std::vector<int>& sockets, Measurement& measured) {
+/// The loop by hand around epoll_wait(), until so many have been closed by their peer.
+inline void echo_until_closed(int epoll, std::size_t open) {
     RawEcho echo;
+    while (open != 0) {
+        epoll_event events[64];
+        const int count = checked(epoll_wait(epoll, events, 64, -1), "epoll_wait");
+        for (int i = 0; i < count; ++i) {
+            if (echo(events[i].data.fd)) continue;
+            close(events[i].data.fd);
+            --open;
+        }
+    }
+}
+
+/// The same for these connections, from the beginning.
+inline void echo_by_epoll(const std::vector<int>& sockets, Measurement& measured) {
     const int epoll = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-    std::size_t open = sockets.size();
     measured([&] {
         for (const int fd : sockets) {
             epoll_event event = {};
@@ -99,15 +111,7 @@ inline void echo_by_epoll(const std::vector<int>& sockets, Measurement& measured
             event.data.fd = fd;
             checked(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
         }
-        while (open != 0) {
-            epoll_event events[64];
-            const int count = checked(epoll_wait(epoll, events, 64, -1), "epoll_wait");
-            for (int i = 0; i < count; ++i) {
-                if (echo(events[i].data.fd)) continue;
-                close(events[i].data.fd);
-                --open;
-            }
-        }
+        echo_until_closed(epoll, sockets.size());
     });
     close(epoll);
 }
