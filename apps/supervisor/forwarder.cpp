@@ -18,17 +18,18 @@ constexpr std::size_t piece = 16 * 1024;
 // is what the stream has kept.
 constexpr std::size_t most_left = 1024 * 1024 + 4 * piece;
 // What was in the pipe has come long before.
-constexpr std::chrono::seconds patience{5}, shortly{1};
+constexpr std::chrono::seconds shortly{1};
 
 }  // namespace
 
 Forwarder::Forwarder(net::Stream pipe, const reactor::Promise<net::ExitStatus>& child_end,
-                     std::shared_ptr<Output> output, std::string prefix, std::size_t longest_line)
+                     std::shared_ptr<Output> output, std::string prefix,
+                     const OutputOptions& options)
     : pipe_(std::move(pipe)),
       output_(std::move(output)),
       prefix_(std::move(prefix)),
-      longest_line_(longest_line),
-      lines_(longest_line),
+      options_(options),
+      lines_(options.longest_line),
       left_(most_left),
       scope_(loop()) {
     pipe_.set_limit(piece);
@@ -37,7 +38,7 @@ Forwarder::Forwarder(net::Stream pipe, const reactor::Promise<net::ExitStatus>& 
 
 Next Forwarder::start() {
     is_reading_ = true;
-    return await(pipe_.read(piece, patience_is_over_ ? net::Deadline(shortly) : net::Deadline()),
+    return await(pipe_.read(piece, linger_is_over_ ? net::Deadline(shortly) : net::Deadline()),
                  &Forwarder::received, &Forwarder::aborted, &Forwarder::silent, &Forwarder::lost);
 }
 
@@ -66,7 +67,7 @@ Next Forwarder::print() {
 void Forwarder::add(net::ByteView line, bool cut) {
     text_ += prefix_;
     text_.append(line.data(), line.size());
-    if (cut) text_ += " [cut: longer than " + std::to_string(longest_line_) + " bytes]";
+    if (cut) text_ += " [cut: longer than " + std::to_string(options_.longest_line) + " bytes]";
     text_ += '\n';
 }
 
@@ -75,18 +76,18 @@ void Forwarder::add(net::ByteView line, bool cut) {
 void Forwarder::child_ended(const reactor::Promise<net::ExitStatus>& end) {
     // That somebody else has taken the status is for the child's keeper to tell.
     if (end.error() || !end.cancelled()) child_has_ended_ = true;
-    scope_.call_later(reactor::Options().label("supervisor: patience with a pipe"), patience,
-                      &Forwarder::patience_is_over, this);
+    scope_.call_later(reactor::Options().label("supervisor: linger"), options_.linger,
+                      &Forwarder::linger_is_over, this);
 }
 
 /// Nothing is said by time while our own output is stuck, and what has come is not printed.
-void Forwarder::patience_is_over() {
-    patience_is_over_ = true;
+void Forwarder::linger_is_over() {
+    linger_is_over_ = true;
     if (is_reading_) pipe_.abort();
 }
 
 Next Forwarder::aborted(const reactor::CancelledError&) {
-    if (!patience_is_over_) throw;
+    if (!linger_is_over_) throw;
     return give_up("another process holds its pipe open");
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "keeper.hpp"
-#include "forwarder.hpp"
 
 #include <reactor/combinators.hpp>
 #include <reactor/event_loop.hpp>
@@ -28,10 +27,10 @@ std::string seconds_text(reactor::Duration length) {
 
 }  // namespace
 
-Keeper::Keeper(const ProgramOptions& program, std::size_t longest_line,
+Keeper::Keeper(const ProgramOptions& program, const OutputOptions& printing,
                std::shared_ptr<Output> output, const Orders& orders)
     : program_(program),
-      longest_line_(longest_line),
+      printing_(printing),
       output_(std::move(output)),
       orders_(orders),
       backoff_(net::BackoffOptions().first(program.pause).most(program.longest)),
@@ -65,7 +64,7 @@ Next Keeper::launched(net::Process process) {
     if (!orders_.tried.done()) orders_.tried.set_result();
     const auto forward = [this](net::Stream& pipe, const char* mark) {
         return loop().create_task<Forwarder>(std::move(pipe), process_.wait(), output_,
-                                             program_.name + mark, longest_line_);
+                                             program_.name + mark, printing_);
     };
     out_ = forward(process_.output(), " | ");
     err_ = forward(process_.errors(), " ! ");

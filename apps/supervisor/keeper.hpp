@@ -3,6 +3,7 @@
 #define REACTOR_SUPERVISOR_KEEPER_HPP
 
 #include "configuration.hpp"
+#include "forwarder.hpp"
 #include "output.hpp"
 
 #include <net/backoff.hpp>
@@ -55,8 +56,8 @@ struct Fate {
 /// stop: in launched, it is asked to end; in a pause, that is over; in between, as soon as may be.
 class Keeper final : public reactor::Task<Fate> {
 public:
-    Keeper(const ProgramOptions& program, std::size_t longest_line, std::shared_ptr<Output> output,
-           const Orders& orders);
+    Keeper(const ProgramOptions& program, const OutputOptions& printing,
+           std::shared_ptr<Output> output, const Orders& orders);
 
 private:
     reactor::Next start() override { return launch(); }
@@ -80,7 +81,7 @@ private:
     void say(const std::string& what);
 
     const ProgramOptions program_;
-    const std::size_t longest_line_;
+    const OutputOptions printing_;
     const std::shared_ptr<Output> output_;
     const Orders orders_;
     reactor::net::Backoff backoff_;

@@ -10,6 +10,7 @@
 
 #include <reactor/runner.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -20,6 +21,8 @@ int main(int argc, char** argv) {
             std::fputs(supervisor::usage, stdout);
             return 0;
         }
+        // Who is started with SIGCHLD ignored, as some do, would not learn how its children end.
+        ::signal(SIGCHLD, SIG_DFL);
         const int output = supervisor::standard_output();
         reactor::RunnerOptions signals_are_ours;
         signals_are_ours.handle_sigint = false;

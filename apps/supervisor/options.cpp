@@ -42,6 +42,9 @@ const char* const usage =
     "\n"
     "  --run PROGRAM     may be repeated, also beside a FILE\n"
     "  --line BYTES      a longer line of a program is cut (default: 8192)\n"
+    "  --linger S        after a program's end, for the end of its output, which others may hold "
+    "open\n"
+    "                    (default: 5)\n"
     "  --help            this text\n"
     "\n"
     "A line printed is \"NAME | \" and what a program has written to its standard output, \"NAME ! "
@@ -95,7 +98,9 @@ Options parse_options(int argc, const char* const* argv) {
             }
             read_programs(program, "--run " + std::to_string(++given), programs);
         } else if (word == "--line") {
-            options.longest_line = parse_count(word, arguments.value_of(word));
+            options.output.longest_line = parse_count(word, arguments.value_of(word));
+        } else if (word == "--linger") {
+            options.output.linger = parse_seconds(word, arguments.value_of(word));
         } else if (!word.empty() && word[0] == '-') {
             throw UsageError("unknown option " + word);
         } else if (!file.empty()) {

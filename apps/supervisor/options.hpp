@@ -3,8 +3,8 @@
 #define REACTOR_SUPERVISOR_OPTIONS_HPP
 
 #include "configuration.hpp"
+#include "forwarder.hpp"
 
-#include <cstddef>
 #include <vector>
 
 namespace supervisor {
@@ -13,7 +13,7 @@ namespace supervisor {
 struct Options {
     bool help = false;
     std::vector<ProgramOptions> programs;  // in the order in which they are started
-    std::size_t longest_line = 8192;       // of a child's output, in bytes
+    OutputOptions output;
 };
 
 /// Reads the configuration as well. Throws command_line::UsageError, and std::system_error if the

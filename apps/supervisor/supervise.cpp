@@ -61,7 +61,7 @@ Next Supervise::begin() {
     const ProgramOptions& program = options_.programs[kept_.size()];
     const Orders orders(loop());
     const reactor::TaskHandle<Fate> end =
-        loop().create_task<Keeper>(program, options_.longest_line, output_, orders);
+        loop().create_task<Keeper>(program, options_.output, output_, orders);
     end.set_name("keeper of " + program.name);
     ++running_;
     end.add_done_callback(scope_, [this](const reactor::Promise<Fate>&) { one_has_ended(); });
