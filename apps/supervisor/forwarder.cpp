@@ -20,6 +20,8 @@ constexpr std::size_t most_left = 1024 * 1024 + 4 * piece;
 // What was in the pipe has come long before.
 constexpr std::chrono::seconds shortly{1};
 
+const char* const held_open = "another process holds its pipe open";
+
 }  // namespace
 
 Forwarder::Forwarder(net::Stream pipe, const reactor::Promise<net::ExitStatus>& child_end,
@@ -58,7 +60,7 @@ Next Forwarder::print() {
     text_ = std::string();
     if (ended) return finish();
     if (child_has_ended_) {
-        if (bytes_.size() > left_) return give_up("another process goes on writing into its pipe");
+        if (bytes_.size() > left_) return give_up(held_open);
         left_ -= bytes_.size();
     }
     return start();
@@ -88,12 +90,10 @@ void Forwarder::linger_is_over() {
 
 Next Forwarder::aborted(const reactor::CancelledError&) {
     if (!linger_is_over_) throw;
-    return give_up("another process holds its pipe open");
+    return give_up(held_open);
 }
 
-Next Forwarder::silent(const reactor::TimeoutError&) {
-    return give_up("another process holds its pipe open");
-}
+Next Forwarder::silent(const reactor::TimeoutError&) { return give_up(held_open); }
 
 Next Forwarder::lost(const std::system_error& error) { return give_up(error.what()); }
 
