@@ -55,7 +55,7 @@ public:
     support::ChildProcess& process() { return process_; }
     const std::string& output() const { return process_.output(); }
     void wait_for(const std::string& text) {
-        BOOST_TEST_REQUIRE(process_.wait_for_output(text), "no '" << text << "': " << output());
+        BOOST_TEST_REQUIRE(process_.wait_for_output(text), "no '" << text << "': " << last_words());
     }
     /// Waits until it has been started so often.
     void wait_for_starts(const std::string& name, std::size_t count) {
@@ -72,7 +72,11 @@ public:
     }
     void wait_for_more() {
         const std::size_t size = output().size();
-        while (output().size() == size) BOOST_TEST_REQUIRE(process_.pump(), output());
+        while (output().size() == size) BOOST_TEST_REQUIRE(process_.pump(), last_words());
+    }
+    /// Of what may be megabytes, for a failed test's message.
+    std::string last_words() const {
+        return output().substr(output().size() - std::min<std::size_t>(output().size(), 2000));
     }
     Exit stop(int signal = SIGTERM) {
         process_.send_signal(signal);
