@@ -81,6 +81,7 @@ PromiseState* Limit::cancel_step(PromiseState& outer, const std::string& message
         return source;
     }
     // The inner one is done, and its callback on the way: a cancellation is never swallowed.
+    if (source) source->overrule();
     took = outer.cancel_now(message);
     if (took) stop();
     return nullptr;
@@ -177,6 +178,8 @@ void Gathering::child_done(PromiseState& outer, std::uint32_t index, PromiseStat
     }
     if (--left_ != 0) return;
     if (cancel_asked_) {
+        // Nobody will see how those ended that did so by themselves.
+        for (Child& ended : children_) PromiseAccess::state(ended.kept)->overrule();
         outer.fail_cancelled(cancel_asked_);
     } else {
         try {

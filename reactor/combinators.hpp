@@ -65,7 +65,8 @@ Promise<std::vector<detail::Gathered<T>>> gather(std::vector<P> promises) {
 }
 
 /// Waits for all and gives the promises themselves, done: it does not fail if they do. An error
-/// that nobody reads there is reported as ever. asyncio: gather(…, return_exceptions=True).
+/// that nobody reads there is reported as ever; not so if a cancellation comes before the result
+/// has reached whoever waits for it. asyncio: gather(…, return_exceptions=True).
 template <class... T>
 Promise<std::tuple<Promise<T>...>> gather_settled(Promise<T>... promises) {
     using Values = std::tuple<Promise<T>...>;

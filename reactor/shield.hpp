@@ -45,7 +45,7 @@ public:
         ValueState<T>& from = typed_state(done);
         if (to->done()) {
             // Cancelled in the iteration in which the error came: it was meant for the shield.
-            from.retrieved = true;
+            from.overrule();
             return;
         }
         try {

@@ -44,17 +44,6 @@ void Pool::trim() noexcept {
     }
 }
 
-Pool::Spare Pool::spare() const noexcept {
-    Spare sum = {0, 0};
-    for (std::size_t c = 0; c < classes; ++c) {
-        for (const Block* block = free_[c]; block; block = block->next) {
-            ++sum.blocks;
-            sum.bytes += c * step;
-        }
-    }
-    return sum;
-}
-
 const void* thread_local_address() noexcept {
     static thread_local char mark;
     return &mark;

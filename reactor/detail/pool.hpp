@@ -47,12 +47,13 @@ public:
         trim();
     }
 
-    /// What waits in the free lists: to be told apart from what is lost.
-    struct Spare {
-        std::size_t blocks;
-        std::size_t bytes;
-    };
-    Spare spare() const noexcept;
+    /// f(memory) for each block that waits in the free lists: to be told apart from what is lost.
+    template <class F>
+    void for_each_spare(F f) const {
+        for (const Block* block : free_) {
+            for (; block; block = block->next) f(static_cast<const void*>(block));
+        }
+    }
 
 private:
     struct Block {

@@ -89,6 +89,9 @@ struct PromiseState {
     /// What result() would throw, null for a value; the error counts as read. Throws
     /// InvalidStateError, naming `call`, while pending.
     std::exception_ptr failure(const char* call);
+    /// Whoever waited for the outcome was cancelled just when it came, and is told of that instead:
+    /// it counts as read, and so do the outcomes of promises that its value consists of.
+    virtual void overrule() noexcept { retrieved = true; }
     /// Throws what failure() gives, and InvalidStateError if the value was taken.
     void check_value(const char* call);
     [[noreturn]] static void refuse_taken(const char* call);

@@ -16,6 +16,7 @@ void TaskCore::step(Delivery delivery) {
     if (!machine) return;  // settled, or given up by close()
     waiting = nullptr;
     if (must_cancel) {
+        if (delivery.promise) delivery.promise->overrule();
         delivery.outcome = take_cancellation();
         delivery.substitute = true;
     }

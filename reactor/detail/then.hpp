@@ -194,7 +194,7 @@ struct Follower final : Pooled<Follower<U>, ValueState<U>> {
         // Passed on: the cancellation comes back as the source's outcome.
         if (source && !source->done()) return source;
         // One that has failed just now is not waited for any more: read, as by its own cancel().
-        if (source) source->retrieved = true;
+        if (source) source->overrule();
         took = this->cancel_now(message);
         return nullptr;
     }

@@ -3,8 +3,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <reactor/task.hpp>
 
@@ -37,6 +40,30 @@ class Swallows : public reactor::Task<int> {
     reactor::Next slept() { return finish(0); }
     reactor::Next cancelled(const CancelledError&) { return yield(&Swallows::late); }
     reactor::Next late() { return finish(5); }
+};
+
+class WaitsForBoth : public reactor::Task<void> {
+public:
+    WaitsForBoth(Promise<int> one, Promise<int> other, bool in_list)
+        : one_(std::move(one)), other_(std::move(other)), in_list_(in_list) {}
+
+private:
+    reactor::Next start() override {
+        if (in_list_) {
+            return await(
+                gather_settled(std::vector<Promise<int>>{std::move(one_), std::move(other_)}),
+                &WaitsForBoth::listed);
+        }
+        return await(gather_settled(std::move(one_), std::move(other_)), &WaitsForBoth::both);
+    }
+    reactor::Next listed(std::vector<Promise<int>> all) {
+        static_cast<void>(all);
+        return finish();
+    }
+    reactor::Next both(Promise<int>, Promise<int>) { return finish(); }
+
+    Promise<int> one_, other_;
+    const bool in_list_;
 };
 
 }  // namespace
@@ -110,6 +137,67 @@ REACTOR_LOOP_TEST_IN(Gathering, G_09_a_child_that_swallows_its_cancellation_does
         BOOST_TEST(all.done());
         BOOST_TEST(message_of(all.error()) == "m");
     }
+}
+
+// A child that has failed by itself was to be looked at by whoever is cancelled instead.
+REACTOR_LOOP_TEST_IN(Gathering, a_cancelled_gather_counts_the_failures_of_children_as_read) {
+    for (const bool settle : {false, true}) {
+        auto failing = pending(), late = pending();
+        reactor::AnyPromise all;
+        if (settle) {
+            all = gather_settled(failing, late);
+        } else {
+            all = gather(failing, late);
+        }
+        failing.set_exception(std::runtime_error("by itself"));
+        BOOST_TEST(all.cancel());  // the other one takes it
+        failing = late = Promise<int>();
+        turn(2);
+        BOOST_TEST(all.done());
+        static_cast<void>(all.error());
+        all = reactor::AnyPromise();
+        BOOST_TEST(take_reports().empty());
+    }
+}
+
+REACTOR_LOOP_TEST_IN(Gathering, failures_that_a_cancelled_task_cannot_look_at_count_as_read) {
+    for (const bool in_list : {false, true}) {
+        auto one = pending(), other = pending();
+        auto task = loop.create_task<WaitsForBoth>(one, other, in_list);
+        turn();
+        one.set_result(1);
+        other.set_exception(std::runtime_error("by itself"));
+        turn();  // the result is there, and the task about to be told
+        BOOST_TEST(task.cancel());
+        one = other = Promise<int>();
+        turn();
+        BOOST_TEST(task.cancelled());
+        BOOST_TEST(take_reports().empty());
+    }
+}
+
+REACTOR_LOOP_TEST_IN(Gathering, failures_that_a_cancelled_follower_cannot_look_at_count_as_read) {
+    auto one = pending(), other = pending();
+    const auto follower = gather_settled(one, other).then([] {});
+    one.set_exception(std::runtime_error("by itself"));
+    other.set_exception(std::runtime_error("by itself too"));
+    turn();
+    BOOST_TEST(follower.cancel());
+    one = other = Promise<int>();
+    turn();
+    BOOST_TEST(follower.cancelled());
+    BOOST_TEST(take_reports().empty());
+}
+
+REACTOR_LOOP_TEST_IN(Gathering, a_failure_that_nobody_looks_at_among_the_settled_is_reported) {
+    auto failing = pending();
+    auto all = gather_settled(failing);
+    failing.set_exception(std::runtime_error("by itself"));
+    turn();
+    BOOST_TEST(all.done());
+    failing = Promise<int>();
+    all = decltype(all)();
+    BOOST_TEST(take_reports().size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -119,6 +119,20 @@ REACTOR_LOOP_TEST(WF_05_a_cancellation_is_not_swallowed_by_a_value_on_its_way) {
     BOOST_TEST(loop.timer_count() == 0u);
 }
 
+REACTOR_LOOP_TEST(a_failure_on_its_way_to_who_is_cancelled_counts_as_read) {
+    auto inner = loop.create_promise<int>();
+    auto outer = wait_for(inner, seconds(10));
+    loop.call_soon([&] {
+        inner.set_exception(std::runtime_error("just now"));
+        BOOST_TEST(outer.cancel());
+        inner = reactor::Promise<int>();
+    });
+    loop.run_iterations(2);
+    BOOST_TEST(outer.cancelled());
+    outer = reactor::Promise<int>();
+    BOOST_TEST(take_reports().empty());
+}
+
 REACTOR_LOOP_TEST(WF_06_value_and_expiry_in_one_iteration_deliver_the_value) {
     const auto inner = loop.create_promise<int>();
     const auto outer = wait_for(inner, milliseconds(10));

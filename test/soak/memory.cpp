@@ -77,13 +77,16 @@ Holdings holdings(const reactor::EventLoop& loop) {
     now.live = loop.core().live + loop.core().timers.nodes_out();
     now.resident = resident_now();
     const struct ::mallinfo2 info = ::mallinfo2();
-    const reactor::detail::Pool::Spare spare = loop.core().pool.spare();
-    // The C library gives a block 8 bytes more than were asked for, and takes 8 to know it by.
-    const std::size_t spare_bytes = spare.bytes + 8 * spare.blocks;
-    now.malloc = info.uordblks + info.hblkhd;
-    now.malloc -= std::min(now.malloc, spare_bytes + 8 * spare.blocks);  // a sanitizer tells none
-    now.blocks = live_blocks.load(std::memory_order_relaxed) - spare.blocks;
+    std::size_t spare_blocks = 0, spare_bytes = 0;
+    loop.core().pool.for_each_spare([&](const void* block) {
+        ++spare_blocks;
+        spare_bytes += ::malloc_usable_size(const_cast<void*>(block));
+    });
+    now.blocks = live_blocks.load(std::memory_order_relaxed) - spare_blocks;
     now.bytes = live_bytes.load(std::memory_order_relaxed) - spare_bytes;
+    now.malloc = info.uordblks + info.hblkhd;
+    // The C library takes 8 bytes more to know a block by; a sanitizer tells nothing.
+    now.malloc -= std::min(now.malloc, spare_bytes + 8 * spare_blocks);
     return now;
 }
 

@@ -23,10 +23,8 @@ struct Holdings {
     std::string str() const;
 };
 
-/// How much the bytes may grow while the blocks do not, as neither is counted to the byte. Vectors
-/// that are as long as in their busiest moment may have doubled once more; and of the thousands of
-/// blocks in the free lists each may be 16 bytes longer than was asked for, what was too short to
-/// be split off. A loss in each of many connections is far beyond.
+/// How much the bytes may grow while the blocks do not: vectors that are as long as in their busiest
+/// moment may have doubled once more. A loss in each of many connections is far beyond.
 constexpr std::size_t room_of_bytes = 256 * 1024;
 /// The same of malloc, which counts as handed out what each thread keeps at hand of freed blocks (7
 /// of each of 64 sizes, up to 1,032 bytes), too.

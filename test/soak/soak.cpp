@@ -25,7 +25,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -123,6 +122,7 @@ public:
         for (const std::string& words : grown) {
             std::fprintf(stderr, "soak: NOT THE SAME: %s\n", words.c_str());
         }
+        if (!grown.empty()) std::fprintf(stderr, "%s\n", why_alive(loop_).text(40).c_str());
         return grown.empty() && ledger_.faults() == 0;
     }
 
@@ -190,15 +190,20 @@ private:
         return quiet_looks_ >= 10;
     }
 
-    /// A worker thread frees its last job when it comes to it, which no promise tells: looks until
-    /// nothing has changed for a while.
+    /// A worker thread ends the job of a promise that was cancelled, and frees it, when it comes to
+    /// it, which nothing tells: looks until nothing has changed for a while.
     Holdings look(const char* when) {
         ledger_.totals.rests = sites_.rests();
         Holdings now = holdings(loop_);
         for (int same = 0, looks = 0; same < 10 && looks < 500; ++looks) {
-            std::this_thread::sleep_for(milliseconds(20));
+            // What a worker has posted must be able to arrive.
+            const reactor::TimerHandle soon =
+                loop_.call_later(milliseconds(20), [this] { loop_.stop(); });
+            loop_.run_forever();
             const Holdings next = holdings(loop_);
-            same = next.blocks == now.blocks && next.threads == now.threads ? same + 1 : 0;
+            same = next.live == now.live && next.blocks == now.blocks && next.threads == now.threads
+                       ? same + 1
+                       : 0;
             now = next;
         }
         std::printf("soak: %s %s\n", when, now.str().c_str());
