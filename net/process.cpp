@@ -130,7 +130,8 @@ private:
     void adopt(::pid_t pid) {
         const std::string name = command_.program() + ", process " + std::to_string(pid);
         try {
-            const auto child = std::make_shared<ChildState>(loop(), pid, name);
+            const auto child =
+                std::make_shared<ChildState>(loop(), pid, name, command_.options().kill_group());
             ChildService& service = loop().service<ChildService>();
             service.add(child);
             try {

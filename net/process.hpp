@@ -40,7 +40,8 @@ class ChildState;
 /// Destroyed while the child runs, it kills it (SIGKILL) and logs a warning: kill() and stop() say
 /// that it was meant, and after stop() the child keeps its time of grace. A child that shall go on
 /// is let go by detach(). EventLoop::close() kills those that are neither ended nor detached.
-/// Children of the child are not ours, and may hold its pipes open after its end.
+/// Children of the child are not ours, and may hold its pipes open after its end; those that stay
+/// in its process group can be made to end with it: ProcessOptions::kill_group().
 class Process {
 public:
     Process() noexcept;

@@ -79,13 +79,23 @@ public:
         return *this;
     }
 
+    /// new_session(), and the whole process group of the child ends with it: SIGKILL, also the one
+    /// at the end of a grace or with a dropped Process, goes to the group, and what is left of it
+    /// when the child ends is killed, unless that was detached. Other signals go to the child
+    /// alone. Who has left the group, for a session of its own as a rule, goes on.
+    ProcessOptions& kill_group(bool on = true) noexcept {
+        kill_group_ = on;
+        return *this;
+    }
+
     ChildIo input() const noexcept { return input_; }
     ChildIo output() const noexcept { return output_; }
     ChildIo errors() const noexcept { return errors_; }
     const std::map<std::string, std::string>& variables() const noexcept { return variables_; }
     bool clean_environment() const noexcept { return clean_environment_; }
     const std::string& directory() const noexcept { return directory_; }
-    bool new_session() const noexcept { return new_session_; }
+    bool new_session() const noexcept { return new_session_ || kill_group_; }
+    bool kill_group() const noexcept { return kill_group_; }
 
 private:
     ChildIo input_ = ChildIo::inherit();
@@ -95,6 +105,7 @@ private:
     std::string directory_;
     bool clean_environment_ = false;
     bool new_session_ = false;
+    bool kill_group_ = false;
 };
 
 }  // namespace net

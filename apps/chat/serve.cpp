@@ -70,6 +70,7 @@ Next Serve::ended(net::ShutdownSummary summary) {
         summary.finished + summary.closed, summary.aborted, number(counters.joined),
         number(counters.turned_away), number(counters.dropped), number(counters.lines),
         number(counters.refused));
+    std::fflush(stdout);  // a signal that comes from now on ends the process as it is
     return finish();
 }
 

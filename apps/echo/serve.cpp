@@ -64,6 +64,7 @@ Next Serve::ended(net::ShutdownSummary summary) {
     std::printf("Ended: %zu finished, %zu closed, %zu aborted; %llu accepted in all\n",
                 summary.finished, summary.closed, summary.aborted,
                 static_cast<unsigned long long>(server_.counters().accepted));
+    std::fflush(stdout);  // a signal that comes from now on ends the process as it is
     return finish();
 }
 

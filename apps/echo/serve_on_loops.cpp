@@ -111,6 +111,7 @@ Next ServeOnLoops::ended(const std::vector<net::ServerCounters>& counters) {
     std::printf("Ended: %llu finished, %zu closed, %zu aborted; %llu accepted in all\n",
                 static_cast<unsigned long long>(finished), summary_.closed, summary_.aborted,
                 static_cast<unsigned long long>(accepted));
+    std::fflush(stdout);  // a signal that comes from now on ends the process as it is
     return finish();
 }
 

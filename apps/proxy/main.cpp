@@ -107,6 +107,7 @@ private:
         stats_.cancel();
         std::printf("Ended: %zu finished, %zu closed, %zu aborted\n%s\n", finished_, closed_,
                     aborted_, traffic_text().c_str());
+        std::fflush(stdout);  // a signal that comes from now on ends the process as it is
         return finish();
     }
 

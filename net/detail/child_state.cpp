@@ -47,8 +47,12 @@ void ChildWait::abandon() noexcept { owner->forget(*this); }
 
 void ChildWait::explain(reactor::detail::WhyPending& why) const { why.what = "Process::wait"; }
 
-ChildState::ChildState(EventLoop& loop, ::pid_t pid, std::string name)
-    : core(loop.core()), pid_(pid), name_(std::move(name)), process_(::getpid()) {
+ChildState::ChildState(EventLoop& loop, ::pid_t pid, std::string name, bool group_ends_with_it)
+    : core(loop.core()),
+      pid_(pid),
+      name_(std::move(name)),
+      process_(::getpid()),
+      group_ends_with_it_(group_ends_with_it) {
     core.retain();
 }
 
@@ -121,6 +125,11 @@ void ChildState::watch_on_thread() {
 
 void ChildState::look() {
     ::siginfo_t info;
+    // First: with the status goes the number, which may be somebody else's next.
+    if (group_ends_with_it_ && !detached_ &&
+        wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+        kill_group();
+    }
     if (wait_for_child(pid_, info, WEXITED | WNOHANG) != 0) {
         error_ = std::make_exception_ptr(
             std::system_error(errno, std::system_category(), "wait for " + name_));
@@ -181,9 +190,17 @@ Promise<ExitStatus> ChildState::wait(const Here& here) {
 
 // ---- signals --------------------------------------------------------------------------------
 
+/// The group has the child's number, which is nobody else's as long as the status is not taken.
+/// Before it has a session of its own there is no such group, and nothing happens.
+void ChildState::kill_group() noexcept {
+    ::siginfo_t info;
+    if (wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) == 0) ::kill(-pid_, SIGKILL);
+}
+
 /// An errno, or 0. If another part of the program has taken the status, the number may be somebody
 /// else's by now: so through the pidfd, if there is one.
 int ChildState::deliver(int signal) noexcept {
+    if (signal == SIGKILL && group_ends_with_it_) kill_group();
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
         if (errno != ENOSYS) return errno;

@@ -42,7 +42,7 @@ struct ChildWait final
 ///        └─────the loop is closed: loop_closed()──> ended, without either
 class ChildState {
 public:
-    ChildState(EventLoop& loop, ::pid_t pid, std::string name);
+    ChildState(EventLoop& loop, ::pid_t pid, std::string name, bool group_ends_with_it);
     ~ChildState();
     ChildState(const ChildState&) = delete;
     ChildState& operator=(const ChildState&) = delete;
@@ -86,10 +86,12 @@ private:
     void end() noexcept;
     void kill_late() noexcept;
     int deliver(int signal) noexcept;
+    void kill_group() noexcept;
 
     const ::pid_t pid_;
     const std::string name_;  // "cat, process 4711"
     const long process_;      // whose child it is
+    const bool group_ends_with_it_;
     ChildService* service_ = nullptr;
     OwnedDescriptor pidfd_;
     Watch end_watch_;

@@ -50,6 +50,8 @@ public:
     void send_signal(int signal) const;
     /// Reads until its output holds `text`; false if it ended, or the time was up, before.
     bool wait_for_output(const std::string& text);
+    /// Takes what it writes next; false if that is nothing, since it has ended or the time is up.
+    bool pump();
     /// What it has written to its standard output so far.
     const std::string& output() const noexcept { return exit_.out; }
     /// Reads its standard output no more: a broken pipe for it from now on.
@@ -62,7 +64,6 @@ public:
 private:
     using Time = std::chrono::steady_clock::time_point;
 
-    bool pump();
     void reap(int options);
     void close_all() noexcept;
 

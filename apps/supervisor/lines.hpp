@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_SUPERVISOR_LINES_HPP
+#define REACTOR_SUPERVISOR_LINES_HPP
+
+#include <net/byte_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace supervisor {
+
+/// Puts lines together from what a child writes, in pieces of any size. Holds no more than one line
+/// of the longest kind: of a longer one there is the beginning, told as cut as soon as that is
+/// known, and the rest is thrown away, up to its end. A value.
+class Lines {
+public:
+    explicit Lines(std::size_t longest) : longest_(longest) {}
+
+    /// Calls `f(line, cut)` for each line that is whole now, or too long, without its "\n". The
+    /// view is good until f returns.
+    template <class F>
+    void feed(reactor::net::ByteView bytes, F f);
+    /// No more will come: the last line may have no end.
+    template <class F>
+    void end(F f);
+
+private:
+    using ByteView = reactor::net::ByteView;
+
+    std::size_t longest_;
+    std::string begun_;
+    bool skipping_ = false;
+};
+
+template <class F>
+void Lines::feed(ByteView bytes, F f) {
+    while (!bytes.empty()) {
+        const char* const newline = std::find(bytes.begin(), bytes.end(), '\n');
+        const bool ended = newline != bytes.end();
+        const ByteView piece = bytes.from(0, static_cast<std::size_t>(newline - bytes.begin()));
+        bytes = bytes.from(piece.size() + (ended ? 1 : 0));
+        if (!skipping_) {
+            const bool fits = piece.size() <= longest_ - begun_.size();
+            if (fits && ended && begun_.empty()) {
+                f(piece, false);
+            } else {
+                begun_.append(piece.data(), std::min(piece.size(), longest_ - begun_.size()));
+                if (fits && !ended) return;
+                f(ByteView(begun_), !fits);
+                begun_.clear();
+                skipping_ = !fits;
+            }
+        }
+        if (ended) skipping_ = false;
+    }
+}
+
+template <class F>
+void Lines::end(F f) {
+    if (!begun_.empty()) f(ByteView(begun_), false);
+    begun_.clear();
+}
+
+}  // namespace supervisor
+
+#endif
