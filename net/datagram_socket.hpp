@@ -60,8 +60,9 @@ struct DatagramInBuffer {
 /// usable, and the sends behind a failed one go on. On a connected UDP socket what the network says
 /// of an earlier datagram (ECONNREFUSED, EHOSTUNREACH: ICMP) fails the operation that hears it
 /// first, be it a send, whose own datagram is not sent then, or a receive. A descriptor that the
-/// loop's selector refuses fails what would have to wait for it. In debug mode receive and send
-/// throw std::invalid_argument if somebody has taken O_NONBLOCK from the descriptor.
+/// loop's selector refuses, or lets go of later, fails what would have to wait, or waits, for it;
+/// as in net/socket.hpp, where it says whose the number is meanwhile. In debug mode receive and
+/// send throw std::invalid_argument if somebody has taken O_NONBLOCK from the descriptor.
 ///
 /// close(), release() and the destructor cancel what is pending: those promises end with
 /// CancelledError. After the loop was closed it can only be closed and destroyed. A loop with a

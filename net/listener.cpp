@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/listening_socket.hpp>
-#include <net/detail/listening_watch.hpp>
 #include <net/detail/pending_operations.hpp>
 #include <net/detail/socket_state.hpp>
 #include <net/detail/transport_service.hpp>
 #include <net/listener.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 
 #include <cerrno>
 #include <exception>
@@ -20,6 +20,7 @@ namespace net {
 
 using reactor::detail::PromiseAccess;
 using reactor::detail::StateOwner;
+using reactor::detail::WatchLoss;
 
 namespace detail {
 
@@ -60,18 +61,19 @@ public:
     const Endpoint& local() const noexcept { return socket_.local(); }
 
 private:
-    friend class ListeningWatch<ListenerState>;
+    using Watch = reactor::detail::DescriptorWatch<ListenerState>;
+    friend Watch;
 
     bool advance(AcceptOperation& accept);
     Socket wrap(int descriptor, const Endpoint& peer);
-    void readable(std::size_t);
-    void unwatched(std::size_t, int refusal) noexcept;
+    void watch_ready(unsigned);
+    void watch_lost(unsigned, const WatchLoss& loss) noexcept;
     void late();
     StateOwner<AcceptOperation> detach() noexcept;
 
     ListeningSocket socket_;
     AcceptOperation* accepting_ = nullptr;
-    ListeningWatch<ListenerState> watch_;
+    Watch watch_;
     // Whether a client may well be waiting: asking at once saves an iteration then, else it costs a
     // call that says EAGAIN.
     bool ask_first_ = true;
@@ -111,7 +113,9 @@ Promise<Socket> ListenerState::accept(const Deadline& deadline, const Here& here
     if (ask_first_ && advance(*accept)) return promise;
 
     try {
-        watch_.start(*core.loop, "net::Listener accepts", descriptor(), *this);
+        watch_.start(*core.loop, reactor::detail::NodeKind::reader,
+                     detail::watch_options("net::Listener accepts"), descriptor(), *this, 0,
+                     Watch::Number::ours);
     } catch (const std::system_error& error) {
         accept->fail(std::make_exception_ptr(detail::watch_error(error, "accept on", local())));
         return promise;
@@ -156,23 +160,18 @@ Socket ListenerState::wrap(int descriptor, const Endpoint& peer) {
 }
 
 /// The loop has let go of the socket.
-void ListenerState::unwatched(std::size_t, int refusal) noexcept {
+void ListenerState::watch_lost(unsigned, const WatchLoss& loss) noexcept {
     watch_.stop();
-    if (refusal == 0) socket_.let_go();
-    if (!accepting_) return;
     std::exception_ptr error;
-    try {
-        error = std::make_exception_ptr(
-            socket_error(refusal != 0 ? refusal : EBADF, "accept on", local()));
-    } catch (...) {
-        error = std::current_exception();
-    }
+    if (accepting_) error = lost_watch_error(loss, descriptor(), "accept on", local());
+    if (loss.kind == WatchLoss::closed) socket_.let_go();
+    if (!accepting_) return;
     // Last: a promise that nobody holds may be reported, and the handler do anything.
     const StateOwner<AcceptOperation> accept = detach();
     accept->fail(std::move(error));
 }
 
-void ListenerState::readable(std::size_t) {
+void ListenerState::watch_ready(unsigned) {
     if (!accepting_) {
         watch_.stop();
     } else if (advance(*accepting_)) {

@@ -34,7 +34,8 @@ class ChildState;
 ///
 /// No child becomes a zombie: the loop takes the status of each one it started when that ends,
 /// whether or not anybody waits, and of no other process. It has no handler for SIGCHLD: a pidfd
-/// tells, or a thread for each child where the system has none (Linux before 5.3).
+/// tells, or a thread for each child where the system has none (Linux before 5.3) or the loop
+/// cannot watch it any more.
 ///
 /// Destroyed while the child runs, it kills it (SIGKILL) and logs a warning: kill() and stop() say
 /// that it was meant, and after stop() the child keeps its time of grace. A child that shall go on

@@ -47,9 +47,12 @@ struct SocketAccess {
 /// Errors are std::system_error (category std::system_category()) whose text names the step, the
 /// address and the system's reason: "connect to 127.0.0.1:9: Connection refused". A descriptor that
 /// the loop's selector refuses (ENOSPC; select has its FD_SETSIZE) fails what would have to wait
-/// for it, at once. A call in the wrong state throws StateError. In debug mode read and send throw
-/// std::invalid_argument if somebody has taken O_NONBLOCK from the descriptor: it would block the
-/// loop.
+/// for it, at once; one that the loop lets go of (a selector made anew refuses it; somebody else
+/// has closed it) fails what waits with it, and one that was closed is let go of here, too. While
+/// something waits the number is the socket's: add_reader(), remove_reader() and their kin would
+/// take the watch from it, and it fails with StateError. A call in the wrong state throws
+/// StateError. In debug mode read and send throw std::invalid_argument if somebody has taken
+/// O_NONBLOCK from the descriptor: it would block the loop.
 ///
 /// close(), abort(), release() and the destructor cancel what is pending: those promises end with
 /// CancelledError. After the loop was closed a Socket can only be closed and destroyed.

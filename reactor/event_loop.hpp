@@ -197,6 +197,8 @@ public:
     /// regular file) is always ready. Throws std::system_error for a descriptor that is not open or
     /// cannot be watched, std::invalid_argument for a negative one, and, as remove_reader() and its
     /// kin do, StateError for one that belongs to a transport or a listening socket of this loop.
+    /// If the loop has to let go of it later (its selector refuses to watch on, or it was closed),
+    /// its callbacks are cancelled, and a report names it and says why.
     template <class F, class... A, class = detail::NotOptions<F>>
     Handle add_reader(int fd, F&& f, A&&... arguments) {
         return watch<detail::BindMany<F, A...>>("add_reader", nullptr, detail::NodeKind::reader, fd,

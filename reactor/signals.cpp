@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/detail/thread_mark.hpp>
 #include <reactor/signals.hpp>
 #include <reactor/wakeup.hpp>
@@ -8,10 +9,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 namespace reactor {
@@ -113,16 +116,13 @@ public:
             replaced.cancel();
             return;
         }
-        if (callbacks_.empty()) {
-            loop_.add_reader(Options().label(own_label), wakeup_.fd(), &SignalHandlers::arrived,
-                             this);
-        }
+        if (callbacks_.empty()) watch();
         try {
             callbacks_.emplace(signal, callback);
             take(signal);
         } catch (...) {
             callbacks_.erase(signal);
-            if (callbacks_.empty()) loop_.remove_reader(wakeup_.fd());
+            if (callbacks_.empty()) stop_watching();
             throw;
         }
     }
@@ -133,7 +133,7 @@ public:
         give_back(signal);
         Handle callback = std::move(found->second);
         callbacks_.erase(found);
-        if (callbacks_.empty()) loop_.remove_reader(wakeup_.fd());
+        if (callbacks_.empty()) stop_watching();
         callback.cancel();  // also out of the batch that runs now
         return true;
     }
@@ -141,6 +141,18 @@ public:
     const std::map<int, Handle>& callbacks() const noexcept { return callbacks_; }
 
 private:
+    friend class DescriptorWatch<SignalHandlers>;
+
+    void watch() {
+        if (wakeup_.fd() < 0) wakeup_.renew();
+        watch_.start(loop_, NodeKind::reader, Options().label(own_label), wakeup_.fd(), *this);
+        retry_.cancel();
+    }
+    void stop_watching() noexcept {
+        watch_.stop();
+        retry_.cancel();
+    }
+
     /// Becomes the owner of a signal's slot and its handler.
     void take(int signal) {
         Slot& slot = slots[signal];
@@ -191,9 +203,14 @@ private:
         slot.owner.store(nullptr);
     }
 
-    /// The reader of the wake-up: queues the callbacks as new work (row SG-07).
-    void arrived() {
-        if (!wakeup_.drain()) replace_wakeup();
+    /// The wake-up was notified.
+    void watch_ready(unsigned) {
+        if (!wakeup_.drain()) replace_wakeup("was closed by somebody else");
+        queue_callbacks();
+    }
+
+    /// Queues the callbacks of what has arrived as new work (row SG-07).
+    void queue_callbacks() noexcept {
         LoopCore& core = loop_.core();
         for (auto& entry : callbacks_) {
             if (!slots[entry.first].pending.exchange(false)) continue;
@@ -205,26 +222,63 @@ private:
         }
     }
 
-    /// Somebody has closed its descriptor, and what has the number now is always ready.
-    void replace_wakeup() {
-        Report told("The signals' wake-up descriptor " + std::to_string(wakeup_.fd()) +
-                    " was closed by somebody else");
+    void watch_lost(unsigned, const WatchLoss& loss) noexcept {
+        watch_.stop();
+        try {
+            switch (loss.kind) {
+                case WatchLoss::closed:
+                    replace_wakeup("was closed by somebody else");
+                    break;
+                case WatchLoss::taken:
+                    replace_wakeup("was taken by add_reader(), remove_reader() or their kin");
+                    break;
+                case WatchLoss::refused:
+                    watch_later();
+                    break;
+            }
+            queue_callbacks();  // of those whom the old one would have told
+        } catch (...) {
+            log_to_standard_error(LogLevel::error, "no memory to watch for signals");
+        }
+    }
+
+    /// The number is somebody else's now, whose file may be always ready, or never.
+    void replace_wakeup(const char* why) {
+        Report told("The signals' wake-up descriptor " + std::to_string(wakeup_.fd()) + ' ' + why);
         told.details.emplace_back("remedy",
                                   "find who closes a descriptor that is not its own, or twice");
-        loop_.remove_reader(wakeup_.fd());
+        watch_.stop();
         try {
             wakeup_.renew();
-            loop_.add_reader(Options().label(own_label), wakeup_.fd(), &SignalHandlers::arrived,
-                             this);
+            watch();
         } catch (...) {
-            told.message += ", and there is none to replace it: no signal reaches this loop";
+            told.message +=
+                ", and there is none to replace it: until there is one, which is tried "
+                "each second, no signal reaches this loop";
             told.exception = std::current_exception();
+            watch_later();
         }
         loop_.core().report(told);
     }
 
+    void watch_later() {
+        retry_ = loop_.call_later(Options().label(own_label), std::chrono::seconds(1),
+                                  &SignalHandlers::watch_again, this);
+    }
+
+    void watch_again() {
+        try {
+            watch();
+        } catch (const std::system_error&) {
+            watch_later();
+        }
+        queue_callbacks();
+    }
+
     EventLoop& loop_;
     Wakeup wakeup_;
+    DescriptorWatch<SignalHandlers> watch_;
+    TimerHandle retry_;  // while it cannot be watched
     std::map<int, Handle> callbacks_;
 };
 

@@ -4,6 +4,7 @@
 #include <reactor/detail/signals_blocked.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -26,6 +27,9 @@ namespace {
 // The numbers are the same on every architecture; old headers do not know them.
 constexpr long pidfd_send_signal_call = 424;
 constexpr long pidfd_open_call = 434;
+
+// Where neither a descriptor nor a thread tells of a child's end.
+constexpr Duration look_period = std::chrono::seconds(1);
 
 /// waitid() for one child, interrupted by nothing.
 int wait_for_child(::pid_t pid, ::siginfo_t& info, int options) noexcept {
@@ -50,7 +54,8 @@ ChildState::ChildState(EventLoop& loop, ::pid_t pid, std::string name)
 
 ChildState::~ChildState() {
     grace_.cancel();
-    end_watch_.cancel();
+    looks_.cancel();
+    end_watch_.stop();
     core.forget();
 }
 
@@ -66,12 +71,31 @@ bool ChildState::watch_descriptor() {
     pidfd_ = OwnedDescriptor(static_cast<int>(::syscall(pidfd_open_call, pid_, 0u)));
     if (!pidfd_) return false;
     try {
-        end_watch_ = core.loop->add_reader(Options().owned_descriptor().label("net::Process ends"),
-                                           pidfd_.get(), &ChildState::look, this);
+        end_watch_.start(*core.loop, reactor::detail::NodeKind::reader,
+                         Options().owned_descriptor().label("net::Process ends"), pidfd_.get(),
+                         *this);
         return true;
     } catch (const std::system_error&) {
         pidfd_.close();
         return false;
+    }
+}
+
+/// The child goes on all the same, and so does the waiting for its end.
+void ChildState::watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept {
+    end_watch_.stop();
+    if (loss.kind == reactor::detail::WatchLoss::closed) pidfd_.release();  // somebody else's now
+    try {
+        watch_on_thread();
+        return;
+    } catch (...) {  // the system has no thread for it
+    }
+    try {
+        looks_ = core.loop->call_every(Options().label("net::Process ends"), look_period,
+                                       &ChildState::look, this);
+    } catch (...) {
+        error_ = std::current_exception();
+        end();
     }
 }
 
@@ -114,7 +138,8 @@ void ChildState::end() noexcept {
     const std::shared_ptr<ChildState> self = service_->take(pid_);
     running_ = false;
     grace_.cancel();
-    end_watch_.cancel();
+    looks_.cancel();
+    end_watch_.stop();
     if (pidfd_) core.loop->forget_descriptor(pidfd_.get());
     pidfd_.close();
     // Last: a failure that nobody holds is reported, and the handler may do anything.

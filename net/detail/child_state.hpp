@@ -6,6 +6,7 @@
 #include <net/detail/pending_operations.hpp>
 #include <net/exit_status.hpp>
 #include <reactor/clock.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/detail/value_state.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/handle.hpp>
@@ -75,6 +76,11 @@ public:
     reactor::detail::LoopCore& core;
 
 private:
+    using Watch = reactor::detail::DescriptorWatch<ChildState>;
+    friend Watch;
+    void watch_ready(unsigned) { look(); }
+    void watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept;
+
     bool watch_descriptor();
     void watch_on_thread();
     void end() noexcept;
@@ -86,7 +92,8 @@ private:
     const long process_;      // whose child it is
     ChildService* service_ = nullptr;
     OwnedDescriptor pidfd_;
-    Handle end_watch_;
+    Watch end_watch_;
+    TimerHandle looks_;  // from time to time, where nothing tells
     TimerHandle grace_;
     PendingOperations<ChildWait> waits_;
     ExitStatus status_ = ExitStatus::of_code(0);

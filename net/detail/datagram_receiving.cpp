@@ -22,8 +22,9 @@ void DatagramState::check_receive() const {
 void DatagramState::begin(PendingReceive& receive, const Deadline& deadline) {
     if (!drained_ && advance(receive)) return;
     try {
-        read_watch_ = core.loop->add_reader(watch_options("net::DatagramSocket receives"),
-                                            socket_.number(), &DatagramState::readable, this);
+        read_watch_.start(*core.loop, reactor::detail::NodeKind::reader,
+                          watch_options("net::DatagramSocket receives"), socket_.number(), *this,
+                          reading_side);
     } catch (const std::system_error& refusal) {
         receive.promise().fail(
             std::make_exception_ptr(watch_error(refusal, receive_step(), receive_address())));
@@ -74,7 +75,7 @@ int DatagramState::take(PendingReceive& receive) {
 
 void DatagramState::readable() {
     if (!receiving_) {
-        read_watch_.cancel();
+        read_watch_.stop();
     } else if (advance(*receiving_)) {
         detach_receive();
     }
@@ -101,7 +102,7 @@ StateOwner<PromiseState> DatagramState::detach_receive() noexcept {
     receiving_ = nullptr;
     receive.owner = nullptr;
     receive.limit.cancel();
-    read_watch_.cancel();
+    read_watch_.stop();
     return StateOwner<PromiseState>(&receive.promise());
 }
 

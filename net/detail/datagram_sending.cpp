@@ -25,8 +25,9 @@ Promise<std::size_t> DatagramState::send(ByteView bytes, const Endpoint& to,
     if (sends_.empty()) {
         if (attempt(*send, bytes)) return promise;
         try {
-            write_watch_ = core.loop->add_writer(watch_options("net::DatagramSocket sends"),
-                                                 socket_.number(), &DatagramState::writable, this);
+            write_watch_.start(*core.loop, reactor::detail::NodeKind::writer,
+                               watch_options("net::DatagramSocket sends"), socket_.number(), *this,
+                               writing_side);
         } catch (const std::system_error& refusal) {
             send->fail(
                 std::make_exception_ptr(watch_error(refusal, "send to", destination(*send))));
@@ -58,7 +59,7 @@ bool DatagramState::attempt(DatagramSend& send, ByteView bytes) {
 
 void DatagramState::writable() {
     if (sends_.empty()) {
-        write_watch_.cancel();
+        write_watch_.stop();
     } else {
         send_queued();
     }
@@ -90,12 +91,12 @@ void DatagramState::send_queued() {
 void DatagramState::wait_for_room() {
     if (socket_.tells_of_room(sends_.first()->to) && !asking_) return;  // the watch goes on
     asking_ = true;                                                     // until the queue is empty
-    write_watch_.cancel();
+    write_watch_.stop();
     retry_ = core.loop->call_later(pause_.next(), &DatagramState::send_queued, this);
 }
 
 void DatagramState::stop_waiting_for_room() noexcept {
-    write_watch_.cancel();
+    write_watch_.stop();
     retry_.cancel();
     asking_ = false;
     pause_.reset();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/datagram_state.hpp>
 
+#include <exception>
 #include <utility>
 
 namespace reactor {
@@ -9,6 +10,7 @@ namespace detail {
 
 using reactor::detail::PromiseState;
 using reactor::detail::StateOwner;
+using reactor::detail::WatchLoss;
 
 namespace {
 
@@ -38,7 +40,7 @@ void DatagramState::connect(const Endpoint& remote) {
 /// Out of the selector, before the number is free for others. After the loop's close() there is
 /// none.
 void DatagramState::stop_watching() noexcept {
-    read_watch_.cancel();
+    read_watch_.stop();
     stop_waiting_for_room();
     if (socket_.is_open() && !core.closed.load(std::memory_order_relaxed)) {
         core.loop->forget_descriptor(socket_.number());
@@ -62,6 +64,43 @@ void DatagramState::close() noexcept {
         cancel_operation(*owned, was_closed);
     }
     while (!sends.empty()) cancel_operation(*sends.take_first(), was_closed);
+}
+
+/// The loop has let go of the descriptor, or somebody has taken a watch from us: what waits for it
+/// would wait for ever.
+void DatagramState::watch_lost(unsigned side, const WatchLoss& loss) noexcept {
+    const bool foreign = loss.kind == WatchLoss::closed;
+    const bool both = loss.kind != WatchLoss::taken;
+    const bool reads = both || side == reading_side;
+    // Sends that ask from time to time need no watch, but a descriptor.
+    const bool writes = foreign || ((both || side == writing_side) && write_watch_);
+    if (reads) read_watch_.stop();
+
+    // All is taken out before the first of them fails.
+    const int number = socket_.number();
+    std::exception_ptr receive_error;
+    PendingReceive* const receiving = reads ? receiving_ : nullptr;
+    if (receiving) {
+        receive_error = lost_watch_error(loss, number, receive_step(), receive_address());
+        receiving->owner = nullptr;
+        receiving->limit.cancel();
+        receiving_ = nullptr;
+    }
+    if (writes) stop_waiting_for_room();
+    PendingOperations<DatagramSend> sends =
+        writes ? std::move(sends_) : PendingOperations<DatagramSend>();
+    for (DatagramSend* send = sends.first(); send; send = send->behind) {
+        send->owner = nullptr;
+        send->limit.cancel();
+        send->fail(lost_watch_error(loss, number, "send to", destination(*send)));
+    }
+    if (foreign && socket_.is_open()) socket_.release();
+
+    const StateOwner<PromiseState> failed(receiving ? &receiving->promise() : nullptr);
+    if (receiving) failed->fail(std::move(receive_error));
+    // Dropped last, when all are done: one that nobody holds is reported as it goes, and the
+    // exception handler may cancel the others, or destroy this object.
+    while (!sends.empty()) sends.take_first();
 }
 
 int DatagramState::release() {

@@ -7,6 +7,7 @@
 #include <net/detail/datagram_operation.hpp>
 #include <net/detail/room_pause.hpp>
 #include <net/detail/socket_service.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
 
@@ -48,6 +49,13 @@ public:
 private:
     void stop_watching() noexcept;
 
+    // its two watches
+    using Watch = reactor::detail::DescriptorWatch<DatagramState>;
+    friend Watch;
+    enum : unsigned { reading_side, writing_side };
+    void watch_ready(unsigned side) { side == reading_side ? readable() : writable(); }
+    void watch_lost(unsigned side, const reactor::detail::WatchLoss& loss) noexcept;
+
     // receiving
     void check_receive() const;
     void begin(PendingReceive& receive, const Deadline& deadline);
@@ -76,8 +84,8 @@ private:
 
     PendingReceive* receiving_ = nullptr;
     PendingOperations<DatagramSend> sends_;
-    Handle read_watch_;
-    Handle write_watch_;
+    Watch read_watch_;
+    Watch write_watch_;
     bool asking_ = false;  // by `retry_`, since a watch is of no use: see wait_for_room()
     TimerHandle retry_;
     RoomPause pause_;

@@ -74,7 +74,7 @@ DatagramTransportState* DatagramTransportState::make(EventLoop& loop, DatagramDe
         bool reserved;
         ~Unfinished() {
             if (!made) return;
-            if (reserved) made->service_->watches.unreserve(made->socket_.number());
+            if (reserved) made->service_->watches.unreserve(made->socket_.number(), made);
             socket = std::move(made->socket_);
             made->release();
         }
@@ -83,7 +83,7 @@ DatagramTransportState* DatagramTransportState::make(EventLoop& loop, DatagramDe
         new DatagramTransportState(loop, socket, remote, std::move(protocol));
     unfinished.made = state;
     state->node_ = state->make_node(NodeKind::reader, label, &DatagramTransportState::event);
-    service.watches.reserve("create_datagram_endpoint", state->socket_.number());
+    service.watches.reserve("create_datagram_endpoint", state->socket_.number(), state);
     unfinished.reserved = true;
     service.add(*state);
     unfinished.made = nullptr;
@@ -180,7 +180,7 @@ void DatagramTransportState::end_soon() noexcept {
     ending_ = true;
     write_paused_ = false;
     stop_waiting_for_room();
-    if (service_) service_->watches.unreserve(socket_.number());
+    if (service_) service_->watches.unreserve(socket_.number(), this);
     queue();
 }
 
@@ -229,7 +229,7 @@ void DatagramTransportState::loop_closed() noexcept {
     drop_queue();
     stop_waiting_for_room();
     held_.clear();
-    if (!foreign_) service_->watches.unreserve(socket_.number());
+    if (!foreign_) service_->watches.unreserve(socket_.number(), this);
     service_->remove(*this);
     service_ = nullptr;
     let_go();

@@ -67,11 +67,25 @@ void Lingering::watch(int descriptor) {
     one.limit =
         loop_.call_at(Options().label("net::Transport: end of lingering"),
                       deadline_after(now, longest_silence), &Lingering::close, this, descriptor);
-    one.watch = loop_.add_reader(Options().owned_descriptor().label("net::Transport lingers"),
-                                 descriptor, &Lingering::readable, this, descriptor);
+    one.watch.start(loop_, reactor::detail::NodeKind::reader,
+                    Options().owned_descriptor().label("net::Transport lingers"), descriptor, *this,
+                    static_cast<unsigned>(descriptor));
 }
 
-void Lingering::readable(int descriptor) {
+void Lingering::watch_lost(unsigned number, const reactor::detail::WatchLoss& loss) noexcept {
+    using reactor::detail::WatchLoss;
+    const int descriptor = static_cast<int>(number);
+    const auto found = descriptors_.find(descriptor);
+    if (found == descriptors_.end()) return;
+    found->second.watch.stop();
+    if (loss.kind == WatchLoss::taken) return;  // closed when its time is over
+    found->second.limit.cancel();
+    descriptors_.erase(found);
+    if (loss.kind == WatchLoss::refused) service_.close(descriptor);
+}
+
+void Lingering::watch_ready(unsigned number) {
+    const int descriptor = static_cast<int>(number);
     const auto found = descriptors_.find(descriptor);
     if (found == descriptors_.end()) return;
     Descriptor& one = found->second;
@@ -88,7 +102,7 @@ void Lingering::readable(int descriptor) {
 void Lingering::close(int descriptor) noexcept {
     const auto found = descriptors_.find(descriptor);
     if (found == descriptors_.end()) return;
-    found->second.watch.cancel();
+    found->second.watch.stop();
     found->second.limit.cancel();
     descriptors_.erase(found);
     loop_.forget_descriptor(descriptor);

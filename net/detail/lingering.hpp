@@ -3,6 +3,7 @@
 #define REACTOR_NET_DETAIL_LINGERING_HPP
 
 #include <reactor/clock.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/handle.hpp>
 
@@ -31,15 +32,19 @@ public:
     void take(int descriptor) noexcept;
 
 private:
+    using Watch = reactor::detail::DescriptorWatch<Lingering>;
+    friend Watch;
+
     struct Descriptor {
-        Handle watch;
+        Watch watch;
         TimerHandle limit;
         TimePoint end;  // at the latest
         std::size_t discarded = 0;
     };
 
     void watch(int descriptor);
-    void readable(int descriptor);
+    void watch_ready(unsigned descriptor);
+    void watch_lost(unsigned descriptor, const reactor::detail::WatchLoss& loss) noexcept;
     void close(int descriptor) noexcept;
 
     EventLoop& loop_;

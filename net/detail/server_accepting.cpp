@@ -20,12 +20,15 @@ namespace net {
 namespace detail {
 
 using reactor::detail::LoopState;
+using reactor::detail::WatchLoss;
 
 namespace {
 
 // asyncio's ACCEPT_RETRY_DELAY (constants.py): what is lacking may be somebody else's, whose
 // closing nobody tells.
 constexpr Duration rest_length = std::chrono::seconds(1);
+
+using Watch = reactor::detail::DescriptorWatch<ServerState>;
 
 LoopState& state_of(reactor::detail::LoopCore& core) { return static_cast<LoopState&>(core); }
 
@@ -51,11 +54,13 @@ constexpr std::uint64_t ServerState::never_ready;
 void ServerState::watch() {
     for (std::size_t i = 0; i < listening_.size(); ++i) {
         Listening& one = listening_[i];
-        if (!one.socket.is_open()) continue;  // see unwatched()
+        if (!one.socket.is_open()) continue;  // see watch_lost()
         const int descriptor = one.socket.descriptor();
         try {
             if (!service_.calls.simulates(descriptor)) refuse_blocking(core, descriptor, "accept");
-            one.watch.start(loop_, "net::Server accepts", descriptor, *this, i);
+            one.watch.start(loop_, reactor::detail::NodeKind::reader,
+                            watch_options("net::Server accepts"), descriptor, *this,
+                            static_cast<unsigned>(i), Watch::Number::ours);
         } catch (const std::system_error& error) {
             unwatch();
             throw watch_error(error, "accept on", one.socket.local());
@@ -73,10 +78,10 @@ void ServerState::unwatch() noexcept {
 }
 
 /// The loop has let go of a socket. It has said so itself: it calls here while it does.
-void ServerState::unwatched(std::size_t index, int refusal) noexcept {
+void ServerState::watch_lost(unsigned index, const WatchLoss& loss) noexcept {
     Listening& one = listening_[index];
     one.watch.stop();
-    if (refusal == 0) {
+    if (loss.kind == WatchLoss::closed) {
         one.socket.let_go();
         return;
     }
@@ -161,7 +166,7 @@ void ServerState::end_rest() {
 /// One accept is one system call, and another one that says that there is nobody else would double
 /// that for each client that comes alone. So a second one waits until the socket is ready in the
 /// next iteration again; then all are taken.
-void ServerState::readable(std::size_t index) {
+void ServerState::watch_ready(unsigned index) {
     const Keep keep(*this);
     Listening& from = listening_[index];
     const std::uint64_t iteration = state_of(core).counters.iterations;

@@ -3,7 +3,6 @@
 #define REACTOR_NET_DETAIL_SERVER_STATE_HPP
 
 #include <net/detail/listening_socket.hpp>
-#include <net/detail/listening_watch.hpp>
 #include <net/detail/server_group_state.hpp>
 #include <net/detail/server_handlers.hpp>
 #include <net/detail/server_operation.hpp>
@@ -11,6 +10,7 @@
 #include <net/detail/transport_service.hpp>
 #include <net/detail/transport_state.hpp>
 #include <net/server.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/detail/loop_core.hpp>
 #include <reactor/event_loop.hpp>
 
@@ -110,7 +110,7 @@ public:
 
 private:
     friend class ServerService;  // the list
-    friend class ListeningWatch<ServerState>;
+    friend class reactor::detail::DescriptorWatch<ServerState>;
 
     static constexpr std::uint64_t never_ready = static_cast<std::uint64_t>(-1);
 
@@ -118,7 +118,7 @@ private:
         explicit Listening(ListeningSocket opened) noexcept : socket(std::move(opened)) {}
 
         ListeningSocket socket;
-        ListeningWatch<ServerState> watch;
+        reactor::detail::DescriptorWatch<ServerState> watch;
         // The iteration in which it was ready and may have had more clients than were taken.
         std::uint64_t ready_in = never_ready;
     };
@@ -132,7 +132,7 @@ private:
     void close_sockets() noexcept;
 
     // accepting
-    void readable(std::size_t index);
+    void watch_ready(unsigned index);
     bool accept_from(Listening& from);
     void serve(int descriptor, const Endpoint& peer);
     void hand_over(int descriptor, const Endpoint& peer);
@@ -148,7 +148,7 @@ private:
     void update_accepting();
     void watch();
     void unwatch() noexcept;
-    void unwatched(std::size_t index, int refusal) noexcept;
+    void watch_lost(unsigned index, const reactor::detail::WatchLoss& loss) noexcept;
     void pause(TimePoint now);
     void rest(const std::string& why, std::exception_ptr error);
     void resume_soon() noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/simulated_attempt.hpp>
 #include <net/detail/socket_service.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/handle.hpp>
 #include <reactor/task.hpp>
 
@@ -30,6 +31,26 @@ public:
     }
 
 private:
+    using Watch = reactor::detail::DescriptorWatch<SimulatedAttempt>;
+    friend Watch;
+
+    void watch_ready(unsigned) {
+        if (!turn_.done()) turn_.set_result();
+    }
+    void watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept {
+        watch_.stop();
+        const int descriptor = descriptor_;
+        if (loss.kind == reactor::detail::WatchLoss::closed) descriptor_ = -1;
+        if (turn_.done()) return;
+        std::exception_ptr error;
+        try {
+            error = lost_watch_error(loss, descriptor, step().c_str(), to_);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        turn_.set_exception(std::move(error));
+    }
+
     Next start() override {
         descriptor_ = calls_.simulated()->connect(to_, from_);
         if (descriptor_ < 0) return fail(socket_error(errno, step(), to_));
@@ -37,11 +58,11 @@ private:
     }
 
     Next wait() {
-        const Promise<void> turn = loop().create_promise<void>();
+        turn_ = loop().create_promise<void>();
+        const Promise<void> turn = turn_;
         try {
-            watch_ = loop().add_writer(watch_options("net::connect"), descriptor_, [turn] {
-                if (!turn.done()) turn.set_result();
-            });
+            watch_.start(loop(), reactor::detail::NodeKind::writer, watch_options("net::connect"),
+                         descriptor_, *this);
         } catch (const std::system_error& refusal) {
             return fail(watch_error(refusal, step(), to_));
         }
@@ -67,8 +88,7 @@ private:
     void unwatch() noexcept {
         limit_.cancel();
         if (!watch_) return;
-        watch_.cancel();
-        watch_ = Handle();
+        watch_.stop();
         // Out of the selector before the number is free for others. After close() there is none.
         if (!loop().core().closed.load(std::memory_order_relaxed)) {
             loop().forget_descriptor(descriptor_);
@@ -85,7 +105,8 @@ private:
     Endpoint from_;
     TimePoint deadline_;
     int descriptor_ = -1;
-    Handle watch_;
+    Promise<void> turn_;  // that it waits for: the watch's, or the deadline's
+    Watch watch_;
     TimerHandle limit_;
 };
 

@@ -94,16 +94,16 @@ bool SocketState::advance(ReadOperation& read) {
 
 void SocketState::readable() {
     if (!reading_) {
-        read_watch_.cancel();
+        read_watch_.stop();
     } else if (advance(*reading_)) {
-        read_watch_.cancel();
+        read_watch_.stop();
         detach(reading_);
     }
 }
 
 void SocketState::read_late() {
     const StateOwner<ReadOperation> read = detach(reading_);
-    read_watch_.cancel();
+    read_watch_.stop();
     put_back(*read);
     fail_late(*read, "read from");
 }
@@ -114,7 +114,7 @@ void SocketState::put_back(ReadOperation& read) noexcept {
 
 void SocketState::forget(ReadOperation&) noexcept {
     const StateOwner<ReadOperation> read = detach(reading_);
-    read_watch_.cancel();
+    read_watch_.stop();
     put_back(*read);
 }
 

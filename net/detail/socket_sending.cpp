@@ -81,7 +81,7 @@ void SocketState::writable() {
         if (send->status == PromiseStatus::error) break;
         unlink(*send);
     }
-    write_watch_.cancel();
+    write_watch_.stop();
     // One has failed: those behind it fail with the same error.
     PendingOperations<SendOperation> failed = std::move(sends_);
     for (SendOperation* send = failed.first(); send; send = send->behind) {
@@ -103,14 +103,14 @@ StateOwner<SendOperation> SocketState::unlink(SendOperation& send) noexcept {
 
 void SocketState::send_late(SendOperation* send) {
     const StateOwner<SendOperation> late = unlink(*send);
-    if (sends_.empty()) write_watch_.cancel();
+    if (sends_.empty()) write_watch_.stop();
     if (late->ends_stream) sending_ended_ = false;
     fail_late(*late, "send to");
 }
 
 void SocketState::forget(SendOperation& send) noexcept {
     const StateOwner<SendOperation> cancelled = unlink(send);
-    if (sends_.empty()) write_watch_.cancel();
+    if (sends_.empty()) write_watch_.stop();
     if (cancelled->ends_stream) sending_ended_ = false;
 }
 

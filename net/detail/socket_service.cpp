@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/socket_service.hpp>
+#include <reactor/error.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -41,6 +42,31 @@ std::system_error watch_error(const std::system_error& refusal, const std::strin
         text.resize(text.size() - reason.size());
     }
     return std::system_error(refusal.code(), step + ": " + text);
+}
+
+std::exception_ptr lost_watch_error(const reactor::detail::WatchLoss& loss, int descriptor,
+                                    const char* step, const Endpoint& address) noexcept {
+    using reactor::detail::WatchLoss;
+    try {
+        const std::string text = std::string(step) + ' ' + in_words(address) + ": descriptor " +
+                                 std::to_string(descriptor);
+        switch (loss.kind) {
+            case WatchLoss::taken:
+                return std::make_exception_ptr(
+                    StateError(text +
+                               " is ours while this waits, and somebody has called add_reader(), "
+                               "remove_reader() or their kin for it: leave it alone until then"));
+            case WatchLoss::closed:
+                return std::make_exception_ptr(std::system_error(
+                    loss.code, std::system_category(), text + " was closed by somebody else"));
+            case WatchLoss::refused:
+                break;
+        }
+        return std::make_exception_ptr(std::system_error(loss.code, std::system_category(),
+                                                         text + " cannot be watched any more"));
+    } catch (...) {
+        return std::current_exception();
+    }
 }
 
 void refuse_blocking(const reactor::detail::LoopCore& core, int descriptor, const char* call) {

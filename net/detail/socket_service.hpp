@@ -3,6 +3,7 @@
 #define REACTOR_NET_DETAIL_SOCKET_SERVICE_HPP
 
 #include <net/endpoint.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/event_loop.hpp>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -13,6 +14,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -85,6 +87,11 @@ std::system_error watch_error(const std::system_error& refusal, const std::strin
                               const Endpoint& address);
 /// The same with a step that names what is not reached by an address.
 std::system_error watch_error(const std::system_error& refusal, const std::string& step);
+
+/// What an operation fails with whose watch is lost while it waits: "read from 127.0.0.1:9:
+/// descriptor 7 cannot be watched any more: No space left on device"; a StateError if it was taken.
+std::exception_ptr lost_watch_error(const reactor::detail::WatchLoss& loss, int descriptor,
+                                    const char* step, const Endpoint& address) noexcept;
 
 /// In debug mode: throws std::invalid_argument if somebody has taken O_NONBLOCK from a descriptor
 /// of ours. Not always, as it costs a system call. asyncio: the same, for sockets that it is given.

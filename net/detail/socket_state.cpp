@@ -10,8 +10,10 @@ namespace reactor {
 namespace net {
 namespace detail {
 
+using reactor::detail::NodeKind;
 using reactor::detail::PromiseState;
 using reactor::detail::StateOwner;
+using reactor::detail::WatchLoss;
 
 namespace {
 
@@ -49,19 +51,26 @@ void SocketState::assign(int descriptor, int family, const Endpoint& peer) {
     connected_ = true;
 }
 
-void SocketState::close_descriptor() noexcept {
-    read_watch_.cancel();
-    write_watch_.cancel();
+void SocketState::close_descriptor() noexcept { drop_descriptor(true); }
+
+/// Closes it, unless the number is somebody else's by now.
+void SocketState::drop_descriptor(bool ours) noexcept {
+    read_watch_.stop();
+    write_watch_.stop();
     retry_.cancel();
     connected_ = drained_ = sending_ended_ = false;
     unread_.clear();
     if (!socket_) return;
-    // Out of the selector before the number is free for others. After close() there is none.
-    if (!core.closed.load(std::memory_order_relaxed)) {
-        core.loop->forget_descriptor(socket_->native_handle());
-    }
     boost::system::error_code ignored;  // the descriptor is gone whatever it says
-    socket_->close(ignored);
+    if (ours) {
+        // Out of the selector before the number is free for others. After close() there is none.
+        if (!core.closed.load(std::memory_order_relaxed)) {
+            core.loop->forget_descriptor(socket_->native_handle());
+        }
+        socket_->close(ignored);
+    } else {
+        socket_->release(ignored);
+    }
     socket_.reset();
 }
 
@@ -95,8 +104,8 @@ int SocketState::release() {
     if (!unread_.empty()) {
         throw StateError("release: read_all() has left bytes behind: read() them first");
     }
-    read_watch_.cancel();
-    write_watch_.cancel();
+    read_watch_.stop();
+    write_watch_.stop();
     core.loop->forget_descriptor(socket_->native_handle());
     const int descriptor = socket_->release();
     socket_.reset();
@@ -106,8 +115,8 @@ int SocketState::release() {
 
 bool SocketState::watch_reading(PromiseState& read) {
     try {
-        read_watch_ = core.loop->add_reader(watch_options("net::Socket reads"),
-                                            socket_->native_handle(), &SocketState::readable, this);
+        read_watch_.start(*core.loop, NodeKind::reader, watch_options("net::Socket reads"),
+                          socket_->native_handle(), *this, reading_side);
         return true;
     } catch (const std::system_error& error) {
         fail(read, watch_error(error, "read from", peer_));
@@ -117,16 +126,68 @@ bool SocketState::watch_reading(PromiseState& read) {
 
 bool SocketState::watch_writing(PromiseState& operation, const std::string& step) {
     // Watched still, perhaps, since the last time.
-    if (write_watch_ && !write_watch_.cancelled()) return true;
+    if (write_watch_) return true;
     try {
-        write_watch_ =
-            core.loop->add_writer(watch_options("net::Socket writes"), socket_->native_handle(),
-                                  &SocketState::writable, this);
+        write_watch_.start(*core.loop, NodeKind::writer, watch_options("net::Socket writes"),
+                           socket_->native_handle(), *this, writing_side);
         return true;
     } catch (const std::system_error& error) {
         fail(operation, watch_error(error, step, peer_));
         return false;
     }
+}
+
+/// The loop has let go of the descriptor, or somebody has taken a watch from us: what waits for it
+/// would wait for ever.
+void SocketState::watch_lost(unsigned side, const WatchLoss& loss) noexcept {
+    const bool foreign = loss.kind == WatchLoss::closed;
+    const bool both = loss.kind != WatchLoss::taken;
+    const bool reads = both || side == reading_side;
+    const bool writes = both || side == writing_side;
+    if (reads) read_watch_.stop();
+    if (writes) write_watch_.stop();
+
+    // All is taken out before the first of them fails.
+    std::exception_ptr read_error, write_error;
+    ConnectOperation* const connecting = writes ? connecting_ : nullptr;
+    ReadOperation* const reading = reads ? reading_ : nullptr;
+    PendingOperations<SendOperation> sends =
+        writes ? std::move(sends_) : PendingOperations<SendOperation>();
+    if (reading) {
+        read_error = lost_watch_error(loss, descriptor(), "read from", peer_);
+        reading->owner = nullptr;
+        reading->limit.cancel();
+        if (!foreign) put_back(*reading);
+        reading_ = nullptr;
+    }
+    if (connecting) {
+        try {
+            const std::string step = connecting->step();
+            write_error = lost_watch_error(loss, descriptor(), step.c_str(), peer_);
+        } catch (...) {
+            write_error = std::current_exception();
+        }
+        connecting->owner = nullptr;
+        connecting->limit.cancel();
+        connecting_ = nullptr;
+    }
+    if (!sends.empty()) write_error = lost_watch_error(loss, descriptor(), "send to", peer_);
+    for (SendOperation* send = sends.first(); send; send = send->behind) {
+        send->owner = nullptr;
+        send->limit.cancel();
+        send->drop_bytes();
+        if (send->ends_stream) sending_ended_ = false;
+    }
+    if (foreign || connecting) drop_descriptor(!foreign);
+
+    const StateOwner<ConnectOperation> failed_connect(connecting);
+    const StateOwner<ReadOperation> failed_read(reading);
+    if (connecting) connecting->fail(write_error);
+    if (reading) reading->fail(std::move(read_error));
+    for (SendOperation* send = sends.first(); send; send = send->behind) send->fail(write_error);
+    // Dropped last, when all are done: one that nobody holds is reported as it goes, and the
+    // exception handler may cancel the others, or destroy this object.
+    while (!sends.empty()) sends.take_first();
 }
 
 void SocketState::fail(PromiseState& operation, const std::system_error& error) {

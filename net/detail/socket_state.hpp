@@ -6,6 +6,7 @@
 #include <net/detail/socket_operation.hpp>
 #include <net/detail/socket_service.hpp>
 #include <net/socket.hpp>
+#include <reactor/detail/descriptor_watch.hpp>
 #include <reactor/detail/promise_state.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
@@ -57,7 +58,14 @@ private:
     SocketService& service() const { return core.loop->service<SocketService>(); }
     void make_socket();
     void close_descriptor() noexcept;
+    void drop_descriptor(bool ours) noexcept;
 
+    // its two watches
+    using Watch = reactor::detail::DescriptorWatch<SocketState>;
+    friend Watch;
+    enum : unsigned { reading_side, writing_side };
+    void watch_ready(unsigned side) { side == reading_side ? readable() : writable(); }
+    void watch_lost(unsigned side, const reactor::detail::WatchLoss& loss) noexcept;
     // False: the system refuses to watch the descriptor, and the operation has failed with that.
     bool watch_reading(reactor::detail::PromiseState& read);
     bool watch_writing(reactor::detail::PromiseState& operation, const std::string& step);
@@ -100,8 +108,8 @@ private:
     ConnectOperation* connecting_ = nullptr;
     ReadOperation* reading_ = nullptr;
     PendingOperations<SendOperation> sends_;
-    Handle read_watch_;
-    Handle write_watch_;
+    Watch read_watch_;
+    Watch write_watch_;
     TimerHandle retry_;   // of a connect
     std::string unread_;  // what a read_all() has left
 };

@@ -95,7 +95,7 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
     state->node_ = state->make_node(NodeKind::reader, "net::Transport", &TransportState::event);
     service.add(descriptor, *state);
     try {
-        service.watches.reserve(call, descriptor);
+        service.watches.reserve(call, descriptor, state);
     } catch (...) {
         service.remove(descriptor, *state);
         throw;
@@ -207,7 +207,7 @@ void TransportState::abort() noexcept {
 void TransportState::end_soon() noexcept {
     ending_ = true;
     write_paused_ = false;
-    if (service_) service_->watches.unreserve(descriptor_);
+    if (service_) service_->watches.unreserve(descriptor_, this);
     if (extras_) extras_->timer.cancel();
     queue();
 }
@@ -296,7 +296,7 @@ void TransportState::vanish() noexcept {
     closing_ = ending_ = true;
     const std::unique_ptr<Output> unsent = take_output();
     if (extras_) extras_->timer.cancel();
-    if (!foreign_) service_->watches.unreserve(descriptor_);
+    if (!foreign_) service_->watches.unreserve(descriptor_, this);
     service_->remove(descriptor_, *this);
     service_ = nullptr;
     descriptor_ = -1;

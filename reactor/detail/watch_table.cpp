@@ -75,6 +75,8 @@ std::unique_ptr<Selector> not_null(std::unique_ptr<Selector> selector) {
 
 }  // namespace
 
+constexpr Duration WatchTable::deaf_wait;
+
 WatchTable::WatchTable(LoopCore& core, std::unique_ptr<Selector> selector, int wakeup_fd)
     : core_(core),
       selector_(not_null(std::move(selector))),
@@ -175,13 +177,14 @@ bool WatchTable::remove(int fd, NodeKind kind) noexcept {
     return node && LoopCore::cancel(node);
 }
 
-void WatchTable::reserve(const char* call, int fd) {
+void WatchTable::reserve(const char* call, int fd, const void* holder) {
     if (!find(fd)) grow(call, fd);
-    find(fd)->reserved = true;
+    find(fd)->holder = holder;
 }
 
-void WatchTable::unreserve(int fd) noexcept {
-    if (Watch* const watch = find(fd)) watch->reserved = false;
+void WatchTable::unreserve(int fd, const void* holder) noexcept {
+    Watch* const watch = find(fd);
+    if (watch && watch->holder == holder) watch->holder = nullptr;
 }
 
 void WatchTable::refuse_reserved(const char* call, int fd) {
@@ -240,6 +243,7 @@ void WatchTable::mark_dirty(int fd, Watch& watch) noexcept {
 }
 
 void WatchTable::flush() {
+    if (deaf_) watch_wakeup();
     if (dirty_.empty()) return;
     // update() may report, and the handler may change interests: those wait for the next flush.
     flushing_.swap(dirty_);
@@ -330,10 +334,17 @@ void WatchTable::stale_event(int fd) {
 
 void WatchTable::lost_descriptor(int fd, const char* why, int code) noexcept {
     const bool closed = tells_of_closing(code);
-    const int before = refusal_;
+    // Out of the selector first: an owner who is told may watch another file of the same number at
+    // once, for which nothing may be taken as registered.
+    Watch* const watch = find(fd);
+    if (watch && watch->registered != 0) deregister(fd, *watch);
+    const int lost_before = lost_;
+    const int refusal_before = refusal_;
+    lost_ = fd;
     refusal_ = closed ? 0 : code;
     forget_all(fd);
-    refusal_ = before;
+    lost_ = lost_before;
+    refusal_ = refusal_before;
     try {
         Report report("Descriptor " + std::to_string(fd) + " cannot be watched any more: " + why);
         report.details.emplace_back(
@@ -354,26 +365,49 @@ void WatchTable::replace_wakeup(int fd) noexcept {
 void WatchTable::rebuild() noexcept {
     try {
         selector_->reset();
-        if (wakeup_fd_ >= 0) selector_->add(wakeup_fd_, Interest::read, wakeup_token);
-        for (std::size_t i = 0; i < watches_.size(); ++i) {
-            Watch& watch = watches_[i];
-            watch.woke_stale = false;
-            if (watch.registered == 0) continue;
-            watch.registered = 0;
-            if (watch.wanted() != 0) update(static_cast<int>(i));
-        }
         told_ = false;
     } catch (...) {
         if (told_) return;  // without descriptors it fails at each event, and one report is enough
         told_ = true;
-        const char* const text =
+        report_failure(
             "A descriptor was closed while the loop watched it, and the selector cannot be rebuilt "
-            "without it: the loop may spin";
-        try {
-            core_.report(Report(text, std::current_exception()));
-        } catch (...) {
-            log_to_standard_error(LogLevel::error, text);  // out of memory
-        }
+            "without it: the loop may spin");
+        return;
+    }
+    // The new one knows of nobody. Noted for all before the first of them is told to it: who hears
+    // that it refuses him may change any watch.
+    for (std::size_t i = 0; i < watches_.size(); ++i) {
+        Watch& watch = watches_[i];
+        watch.woke_stale = false;
+        if (watch.registered == 0) continue;
+        watch.registered = 0;
+        if (watch.wanted() != 0) mark_dirty(static_cast<int>(i), watch);
+    }
+    watch_wakeup();
+    flush();
+}
+
+void WatchTable::watch_wakeup() noexcept {
+    const bool was_deaf = deaf_;
+    deaf_ = false;
+    if (wakeup_fd_ < 0) return;
+    try {
+        selector_->add(wakeup_fd_, Interest::read, wakeup_token);
+    } catch (...) {
+        deaf_ = true;
+        if (was_deaf) return;
+        report_failure(
+            "The loop's wake-up descriptor cannot be watched any more: what other threads post "
+            "waits up to a second, until it can");
+    }
+}
+
+/// Of what is being handled just now.
+void WatchTable::report_failure(const char* text) noexcept {
+    try {
+        core_.report(Report(text, std::current_exception()));
+    } catch (...) {
+        log_to_standard_error(LogLevel::error, text);  // out of memory
     }
 }
 

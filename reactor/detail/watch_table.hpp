@@ -7,6 +7,7 @@
 #include <reactor/detail/node.hpp>
 #include <reactor/selector.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,26 +48,32 @@ public:
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
     bool forget_all(int fd) noexcept;
 
-    /// From here on only its owner, who calls here, changes the watches of this descriptor: for the
+    /// From here on only its holder, who calls here, changes the watches of this descriptor: for the
     /// loop's users require_free() throws StateError. Throws std::system_error if it is not open.
-    void reserve(const char* call, int fd);
-    void unreserve(int fd) noexcept;
+    /// The last to reserve it is the holder, since another one has lost the number.
+    void reserve(const char* call, int fd, const void* holder);
+    /// No effect by anybody but its holder.
+    void unreserve(int fd, const void* holder) noexcept;
     bool reserved(int fd) const noexcept {
         return fd >= 0 && static_cast<std::size_t>(fd) < watches_.size() &&
-               watches_[static_cast<std::size_t>(fd)].reserved;
+               watches_[static_cast<std::size_t>(fd)].holder;
     }
     void require_free(const char* call, int fd) const {
         if (reserved(fd)) refuse_reserved(call, fd);
     }
 
-    /// While a descriptor is lost and its callbacks are dropped: what the selector has refused, as
-    /// an errno. The descriptor is still its owner's then; 0: it was closed behind our back.
+    /// Whether the callbacks of this descriptor are dropped just now because it is lost.
+    bool losing(int fd) const noexcept { return fd == lost_; }
+    /// While it is: what the selector has refused, as an errno. The descriptor is still its owner's
+    /// then; 0: it was closed behind our back.
     int refusal() const noexcept { return refusal_; }
 
     /// Tells the selector what has changed since the last wait.
     void flush();
     /// Waits for something to be ready.
-    void wait(Duration timeout) { selector_->wait(timeout, events_); }
+    void wait(Duration timeout) {
+        selector_->wait(deaf_ && timeout > deaf_wait ? deaf_wait : timeout, events_);
+    }
     /// Queues the callbacks of what the wait found. True if the loop's wake-up was among it.
     bool dispatch();
     /// The loop's wake-up has a new descriptor: registers everything anew. -1: it has none.
@@ -97,13 +104,16 @@ public:
     }
 
 private:
+    // How often a loop that cannot watch its wake-up tries again, and looks for posts.
+    static constexpr Duration deaf_wait = std::chrono::seconds(1);
+
     struct Watch {
-        Node* nodes[3] = {};  // reader, writer, urgent
+        Node* nodes[3] = {};           // reader, writer, urgent
+        const void* holder = nullptr;  // only that one may change it
         unsigned char registered = 0;
         bool owned = false;
         bool dirty = false;       // in dirty_
         bool woke_stale = false;  // a stale event came; a second one rebuilds the selector
-        bool reserved = false;    // only its owner may change it
         unsigned char vain = 0;   // events for a lingering interest since it was wanted last
         std::uint32_t generation = 0;
 
@@ -132,6 +142,8 @@ private:
     void stale_event(int fd);
     void lost_descriptor(int fd, const char* why, int code) noexcept;
     void rebuild() noexcept;
+    void watch_wakeup() noexcept;
+    void report_failure(const char* text) noexcept;
     void grow(const char* call, int fd);
     [[noreturn]] static void refuse_reserved(const char* call, int fd);
 
@@ -147,8 +159,10 @@ private:
     std::vector<int> flushing_;  // the same
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
+    int lost_ = -1;
     int refusal_ = 0;
     bool told_ = false;  // that the selector cannot be rebuilt: the next event tries again
+    bool deaf_ = false;  // the selector does not watch the wake-up
     long process_;       // whose registrations these are: a forked child must not take them out
 };
 

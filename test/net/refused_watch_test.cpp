@@ -6,8 +6,9 @@
 
 #include <reactor/select_selector.hpp>
 
+#include <test/support/refusing_loop.hpp>
+
 #include <cerrno>
-#include <cstdint>
 #include <memory>
 
 #include <fcntl.h>
@@ -15,53 +16,10 @@
 #include <sys/select.h>
 
 using namespace datagrams;
-using reactor::testing::ScriptedSelector;
+using support::begins;
+using Refused = support::RefusingLoop;
 
 namespace {
-
-/// Refuses the add() after so many.
-struct CountingSelector : ScriptedSelector {
-    using ScriptedSelector::ScriptedSelector;
-    void add(int fd, unsigned interest, std::uint64_t token) override {
-        if (refuse_after-- == 0) refuse_next_change(ENOMEM);
-        ScriptedSelector::add(fd, interest, token);
-    }
-    int refuse_after = -1;
-};
-
-/// A loop whose selector refuses the next descriptor, as the kernel does beyond
-/// /proc/sys/fs/epoll/max_user_watches.
-struct Refused {
-    Refused() : selector(new CountingSelector(clock)), loop(own(selector), clock) {
-        loop.set_exception_handler([this](reactor::EventLoop&, const reactor::Report& report) {
-            if (expected == 0) BOOST_ERROR("reported: " << report.message);
-            --expected;
-            last_report = report.message;
-        });
-    }
-    ~Refused() { BOOST_TEST(expected == 0); }
-    static std::unique_ptr<reactor::Selector> own(ScriptedSelector* selector) {
-        return std::unique_ptr<reactor::Selector>(selector);
-    }
-    /// As the loop does to get rid of a descriptor that was closed while a duplicate keeps its
-    /// file; what it watches beside its wake-up, which comes first, is refused.
-    void make_anew_and_refuse() {
-        support::SocketPair gone;
-        loop.add_reader(gone.mine, [] {});
-        loop.remove_reader(gone.mine);
-        ++expected;
-        for (int i = 0; i < 2; ++i) selector->play({{gone.mine, reactor::Interest::read}});
-        selector->refuse_after = 1;
-        for (int i = 0; i < 5; ++i) loop.run_once(reactor::Duration::zero());
-    }
-    void refuse() { selector->refuse_next_change(ENOSPC); }
-
-    reactor::testing::VirtualClock clock;
-    CountingSelector* selector;
-    int expected = 0;  // reports
-    std::string last_report;
-    reactor::EventLoop loop;
-};
 
 /// A transport on such a loop, and its peer.
 struct Watched {
@@ -101,10 +59,6 @@ struct Streams {
     int fds[2];
     Socket socket;
 };
-
-bool begins(const std::string& text, const std::string& begin) {
-    return text.compare(0, begin.size(), begin) == 0;
-}
 
 const std::string why = "No space left on device";
 

@@ -172,6 +172,42 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wake_up_that_a_stranger_took_away_neither_spins_
     BOOST_TEST(is_default(SIGUSR1));
 }
 
+// The same, and nothing has the number; or the program watches its own file of that number.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_wake_up_that_a_stranger_closed_is_replaced, S, EverySelector) {
+    for (const bool reused : {false, true}) {
+        if (!reused && std::string(S::name()) == "epoll") continue;  // which says nothing of it
+        EventLoop loop(reactor::make_selector(S::name()));
+        std::string reports;
+        loop.set_exception_handler(
+            [&](EventLoop&, const reactor::Report& report) { reports += report.message + '\n'; });
+        const int number = ::dup(0);
+        ::close(number);
+        int calls = 0;
+        loop.add_signal_handler(SIGUSR1, [&] { ++calls; });
+        loop.add_signal_handler(SIGUSR2, [&] { ++calls; });
+        BOOST_REQUIRE(::close(number) == 0);
+        SocketPair pair;  // the first of it has the number
+        if (reused) {
+            BOOST_REQUIRE(pair.mine == number);
+            loop.add_reader(pair.mine, [] {});
+        } else {
+            pair.close_mine();
+        }
+        for (int i = 0; i < 3; ++i) loop.run_once(reactor::Duration::zero());
+        BOOST_TEST(reports.find("The signals' wake-up descriptor " + std::to_string(number)) !=
+                       std::string::npos,
+                   reports);
+        ::raise(SIGUSR1);
+        ::raise(SIGUSR2);
+        while (calls < 2) loop.run_once();
+        if (reused) BOOST_TEST(loop.remove_reader(pair.mine));
+        BOOST_TEST(loop.remove_signal_handler(SIGUSR1));
+        BOOST_TEST(loop.remove_signal_handler(SIGUSR2));
+        BOOST_TEST(loop.watch_count() == 0u);
+        BOOST_TEST(is_default(SIGUSR1));
+    }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(files_are_read_and_timers_kept_in_a_storm_of_signals, S,
                               EverySelector) {
     std::FILE* const file = std::tmpfile();

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <boost/test/unit_test.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <reactor/detail/descriptor_watch.hpp>
+
+#include <test/support/refusing_loop.hpp>
+
+using namespace support;
+using reactor::Interest;
+
+// Some descriptors a selector that is made anew does not take. Nobody is let wait in silence.
+
+namespace {
+
+struct Anew : RefusingLoop {
+    Anew() {
+        loop.set_exception_handler([this](reactor::EventLoop&, const reactor::Report& report) {
+            reports.push_back(report.text());
+            if (on_report) on_report();
+        });
+    }
+    ~Anew() { expected = 0; }
+
+    bool reported(const std::string& part) const {
+        for (const std::string& text : reports) {
+            if (text.find(part) != std::string::npos) return true;
+        }
+        return false;
+    }
+
+    std::vector<std::string> reports;
+    std::function<void()> on_report;
+};
+
+struct Owner {
+    void watch_ready(unsigned index) { said += "ready " + std::to_string(index) + ' '; }
+    void watch_lost(unsigned index, const reactor::detail::WatchLoss& loss) noexcept {
+        watch.stop();
+        said += "lost " + std::to_string(index) + ' ';
+        kind = loss.kind;
+        code = loss.code;
+    }
+
+    reactor::detail::DescriptorWatch<Owner> watch;
+    std::string said;
+    int kind = -1;
+    int code = -1;
+};
+
+const reactor::Options owned = reactor::Options().owned_descriptor();
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lost_watch)
+
+BOOST_AUTO_TEST_CASE(a_plain_reader_is_cancelled_and_its_descriptor_named) {
+    Anew r;
+    SocketPair lost, other;
+    const reactor::Handle reader = r.loop.add_reader(lost.mine, [] {});
+    const reactor::Handle writer = r.loop.add_writer(lost.mine, [] {});
+    int ready = 0;
+    r.loop.add_reader(other.mine, [&] { ++ready; });
+    r.make_anew_and_refuse();
+    BOOST_TEST(reader.cancelled());
+    BOOST_TEST(writer.cancelled());
+    BOOST_TEST(r.reports.size() == 1u);
+    BOOST_TEST(r.reported("Descriptor " + std::to_string(lost.mine) +
+                          " cannot be watched any more: scripted selector: add"));
+    BOOST_TEST(r.reported("Cannot allocate memory"));
+    BOOST_TEST(r.loop.watch_count() == 1u);
+    r.selector->play({{other.mine, Interest::read}});
+    r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(ready == 1);
+    r.loop.add_reader(lost.mine, [] {});  // it may be tried again
+    BOOST_TEST(r.loop.watch_count() == 2u);
+}
+
+// One who hears of a loss while others have yet to be told to the new selector.
+BOOST_AUTO_TEST_CASE(the_handler_may_watch_and_remove_while_the_selector_is_filled) {
+    Anew r;
+    SocketPair lost, removed, kept, fresh;
+    BOOST_REQUIRE(lost.mine < removed.mine);
+    int ready = 0;
+    r.loop.add_reader(lost.mine, [] {});
+    r.loop.add_reader(removed.mine, [] { BOOST_ERROR("removed"); });
+    r.loop.add_reader(kept.mine, [&] { ++ready; });
+    r.on_report = [&] {
+        r.loop.remove_reader(removed.mine);
+        r.loop.add_reader(fresh.mine, [&] { ready += 10; });
+    };
+    r.make_anew_and_refuse();
+    BOOST_TEST(r.reports.size() == 1u);
+    BOOST_TEST(r.loop.watch_count() == 2u);
+    r.selector->play({{kept.mine, Interest::read}, {fresh.mine, Interest::read}});
+    r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(ready == 11);
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_whose_wake_up_is_refused_says_so_and_looks_each_second) {
+    Anew r;
+    SocketPair other;
+    int ready = 0;
+    r.loop.add_reader(other.mine, [&] { ++ready; });
+    r.make_anew_and_refuse(0);
+    BOOST_TEST(r.reported("The loop's wake-up descriptor cannot be watched any more"));
+    BOOST_TEST(r.reports.size() == 1u);
+    r.selector->play({{other.mine, Interest::read}});
+    r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(ready == 1);  // who was watched is watched
+    const int wake_up = r.selector->changes().front().fd;
+    BOOST_TEST(r.selector->changes().back().fd == wake_up);  // tried again, and taken
+
+    r.make_anew_and_refuse(0);
+    const std::size_t before = r.selector->changes().size();
+    r.selector->refuse_after = 0;
+    r.loop.run_once(hours(1));
+    BOOST_TEST(r.selector->changes().size() == before);
+    BOOST_TEST((r.selector->timeouts().back() == seconds(1)));
+    r.loop.run_once(hours(1));
+    BOOST_TEST(r.selector->changes().back().fd == wake_up);
+    BOOST_TEST((r.selector->timeouts().back() == hours(1)));
+    BOOST_TEST(r.reports.size() == 2u);  // once for each selector
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_hears_why_once) {
+    using reactor::detail::NodeKind;
+    using reactor::detail::WatchLoss;
+    Anew r;
+    SocketPair pair;
+    Owner owner;
+    owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner, 3);
+    r.selector->play({{pair.mine, Interest::read}});
+    r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(owner.said == "ready 3 ");
+    r.make_anew_and_refuse();
+    BOOST_TEST(owner.said == "ready 3 lost 3 ");
+    BOOST_TEST(owner.kind == WatchLoss::refused);
+    BOOST_TEST(owner.code == ENOMEM);
+    BOOST_TEST(!owner.watch);
+
+    owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner, 4);
+    r.loop.add_reader(pair.mine, [] {});
+    BOOST_TEST(owner.kind == WatchLoss::taken);
+    r.loop.remove_reader(pair.mine);
+
+    using Watch = reactor::detail::DescriptorWatch<Owner>;
+    owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner, 5, Watch::Number::ours);
+    BOOST_CHECK_THROW(r.loop.add_reader(pair.mine, [] {}), reactor::StateError);
+    owner.said.clear();
+    owner.watch.stop();
+    owner.watch.stop();
+    r.loop.add_reader(pair.mine, [] {});  // everybody's again
+    r.loop.remove_reader(pair.mine);
+
+    owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner);
+    r.loop.close();  // no loss
+    BOOST_TEST(owner.said == "");
+    owner.watch.stop();
+}
+
+// The same number, for another file, at once.
+REACTOR_LOOP_TEST(an_owner_may_watch_the_number_again_while_it_is_told) {
+    using reactor::detail::NodeKind;
+    struct Renewing {
+        void watch_ready(unsigned) { ++ready; }
+        void watch_lost(unsigned, const reactor::detail::WatchLoss&) noexcept {
+            watch.stop();
+            const int fresh = ::dup(replacement);  // the lowest free number: that one
+            BOOST_TEST(fresh == number);
+            watch.start(*loop, NodeKind::reader, owned, fresh, *this);
+        }
+        reactor::EventLoop* loop;
+        int replacement;
+        int number;
+        int ready = 0;
+        reactor::detail::DescriptorWatch<Renewing> watch;
+    };
+    SocketPair pair, other;
+    Renewing owner;
+    owner.loop = &loop;
+    owner.replacement = other.mine;
+    owner.number = pair.mine;
+    owner.watch.start(loop, NodeKind::reader, owned, pair.mine, owner);
+    loop.run_iterations(1);
+    const int number = pair.mine;
+    pair.close_mine();
+    if (std::string(loop.selector_name()) == "epoll") {
+        loop.add_urgent_reader(number, [] {});  // or it would never notice
+    }
+    loop.run_iterations(1);
+    expect_report("Descriptor " + std::to_string(number));
+    other.send();
+    loop.run_iterations(2);
+    BOOST_TEST(owner.ready == 2);
+    owner.watch.stop();
+    loop.forget_descriptor(number);
+    ::close(number);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
