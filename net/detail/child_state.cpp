@@ -153,15 +153,15 @@ void ChildState::end() noexcept {
     }
 }
 
-bool ChildState::loop_closed() noexcept {
+ChildState::Left ChildState::loop_closed() noexcept {
     ::siginfo_t info;
     // Not so in a forked child, whose parent's children are not its own.
     const bool there = wait_for_child(pid_, info, WEXITED | WNOHANG) == 0 && info.si_pid == 0;
-    if (there && !detached_) deliver(SIGKILL);
+    const bool killed = there && !detached_ && deliver(SIGKILL) == 0;
     running_ = false;
     pidfd_.close();  // the loop watches nothing any more
     while (!waits_.empty()) cancel_operation(*waits_.take_first(), "the event loop was closed");
-    return there;
+    return !there ? Left::nothing : killed ? Left::killed : Left::going_on;
 }
 
 Promise<ExitStatus> ChildState::wait(const Here& here) {

@@ -65,8 +65,9 @@ public:
 
     /// It may have ended.
     void look();
-    /// True if it has to be waited for by others still.
-    bool loop_closed() noexcept;
+    /// What has to be waited for by others still: a child that ends soon, or one that goes on.
+    enum class Left { nothing, killed, going_on };
+    Left loop_closed() noexcept;
     /// A wait() was cancelled.
     void forget(ChildWait& wait) noexcept { waits_.take(wait); }
 

@@ -237,6 +237,22 @@ PROCESS_TEST(a_closing_loop_kills_its_children_and_leaves_no_zombie) {
     BOOST_CHECK_THROW(child.wait(), StateError);
 }
 
+PROCESS_TEST(a_detached_child_that_goes_on_keeps_no_other_one_a_zombie) {
+    Process first = start("sleep", {"1000"}, ProcessOptions());
+    Process other = start("sleep", {"1000"}, ProcessOptions());
+    Process last = start("sleep", {"1000"}, ProcessOptions());
+    first.detach();
+    other.detach();
+    loop.close();
+    for (int i = 0; i < 2000 && !ended(last.pid()); ++i) ::poll(nullptr, 0, 5);
+    BOOST_TEST(ended(last.pid()));
+    BOOST_TEST(!ended(first.pid()));
+    ::kill(other.pid(), SIGKILL);
+    for (int i = 0; i < 2000 && !ended(other.pid()); ++i) ::poll(nullptr, 0, 5);
+    BOOST_TEST(ended(other.pid()));
+    ::kill(first.pid(), SIGKILL);
+}
+
 PROCESS_TEST(a_forked_copy_of_the_program_leaves_the_children_alone) {
     std::unique_ptr<Process> child(new Process(start("cat", {}, piped())));
     const ::pid_t copy = ::fork();
