@@ -65,6 +65,12 @@ void look_at(Given& given, PipeEnd::Direction direction, const detail::SocketCal
             throw_errno(given);
         }
         if (type != SOCK_STREAM) refuse(given, "is a socket without a stream");
+        int listens = 0;
+        size = sizeof listens;
+        if (::getsockopt(given.descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 &&
+            listens != 0) {
+            refuse(given, "is a listening socket: Listener::adopt() takes it");
+        }
     }
     const int access = given.flags & O_ACCMODE;
     if (direction == PipeEnd::read && access == O_WRONLY) refuse(given, "is open for writing only");

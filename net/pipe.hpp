@@ -37,9 +37,9 @@ namespace net {
 // and stays.
 
 /// The end to read from. Done behind connection_made(), as make_transport(). Throws
-/// std::invalid_argument for a null protocol, for a descriptor that is open for writing only, and
-/// for what is never waited for (a regular file, a directory: run_in_executor() is for those);
-/// StateError for a descriptor that a transport of this loop has; std::system_error; the descriptor
+/// std::invalid_argument for a null protocol, for a descriptor that is open for writing only, for
+/// what is never waited for (a regular file, a directory: run_in_executor() is for those), and for
+/// a socket that listens or has no stream; StateError for a descriptor that a transport of this loop has; std::system_error; the descriptor
 /// stays the caller's then. asyncio: connect_read_pipe.
 Promise<Transport> connect_read_pipe(EventLoop& loop, int descriptor,
                                      std::unique_ptr<Protocol> protocol, Here here = Here());
