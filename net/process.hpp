@@ -105,7 +105,8 @@ private:
 /// argument. A name without '/' is looked up in the PATH of the child's environment. Done when the
 /// program runs; fails with std::system_error, which names what and where, if there is no such
 /// program (ENOENT) or directory, it may not be executed (EACCES), processes or descriptors are
-/// used up (EAGAIN, EMFILE): the child, if there was one, is gone by then. Cancelled, it is killed.
+/// used up (EAGAIN, EMFILE), or the child was killed before the program ran (ECANCELED): the child,
+/// if there was one, is gone by then. Cancelled, it is killed.
 ///
 /// The child begins with default dispositions of all signals and none blocked, with its three
 /// standard descriptors, and no other that is close-on-exec, as all of this library's are (from

@@ -20,7 +20,10 @@ const char* const standard_names[3] = {"standard input", "standard output", "sta
 
 // ---- in the child: system calls only, no memory, no locks -----------------------------------
 
-/// What the child says through its pipe of what went wrong.
+/// What the child says through its pipe: this byte right before it becomes the program, so that one
+/// that was killed earlier does not count as started, and what went wrong.
+constexpr char ready = '.';
+
 struct ChildReport {
     enum Step : int { standard_io, session, directory, exec };
 
@@ -48,6 +51,7 @@ struct ChildPlan {
 /// As execvp() does, but tells what stood in the way of the one that was there: EACCES.
 [[noreturn]] void run(const ChildPlan& plan) noexcept {
     int told = ENOENT;
+    if (::write(plan.report, &ready, sizeof ready) < 0) ::_exit(126);
     for (const char* const* path = plan.candidates; *path; ++path) {
         ::execve(*path, plan.arguments, plan.environment);
         const int code = errno;
@@ -256,9 +260,16 @@ ChildCommand::Started ChildCommand::start() const {
     return started;
 }
 
-std::system_error ChildCommand::error_of(const std::string& bytes) const {
+bool ChildCommand::is_ready(const std::string& said) noexcept {
+    return said.size() == sizeof ready && said[0] == ready;
+}
+
+std::system_error ChildCommand::error_of(const std::string& said, const ExitStatus& status) const {
     ChildReport report = {ChildReport::exec, EIO};
-    if (bytes.size() == sizeof report) std::memcpy(&report, bytes.data(), sizeof report);
+    if (said.size() < sizeof report) {
+        return error(ECANCELED, ", ended by " + status.str() + " before the program ran");
+    }
+    std::memcpy(&report, said.data() + (said.size() - sizeof report), sizeof report);
     switch (report.step) {
         case ChildReport::standard_io:
             return error(report.code, ": its standard descriptors");
