@@ -74,9 +74,9 @@ public:
     /// Its end has not been seen yet.
     bool running() const;
 
-    /// Sends a signal; false if the child has ended. Never meets another process that has the
-    /// number by then. Throws std::invalid_argument for what is no signal, std::system_error
-    /// (EPERM) for a child that runs as somebody else.
+    /// Sends a signal; false if the child has ended, also if that has not been seen yet. Never
+    /// meets another process that has the number by then. Throws std::invalid_argument for what is
+    /// no signal, std::system_error (EPERM) for a child that runs as somebody else.
     bool send_signal(int signal);
     /// SIGTERM.
     bool terminate();

@@ -181,15 +181,18 @@ Promise<ExitStatus> ChildState::wait(const Here& here) {
 
 // ---- signals --------------------------------------------------------------------------------
 
-/// An errno, or 0. If another part of the program has taken the status, the number may be somebody
-/// else's by now: so through the pidfd, if there is one.
+/// An errno, or 0. One that has ended unseen would take the signal all the same. If another part of
+/// the program has taken the status, the number may be somebody else's by now: so through the
+/// pidfd, if there is one.
 int ChildState::deliver(int signal) noexcept {
+    ::siginfo_t info;
+    const bool ours = wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (ours && info.si_pid != 0) return ESRCH;
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
         if (errno != ENOSYS) return errno;
     }
-    ::siginfo_t info;
-    if (wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) != 0) return ESRCH;  // not ours
+    if (!ours) return ESRCH;
     return ::kill(pid_, signal) == 0 ? 0 : errno;
 }
 
@@ -229,8 +232,8 @@ void ChildState::dropped() noexcept {
     if (!running_ || detached_ || process_ != ::getpid()) return;
     core.require_thread("a Process's destructor");
     if (graced_) return;
-    deliver(SIGKILL);
-    if (meant_ || !core.loop) return;
+    const int code = deliver(SIGKILL);
+    if (code != 0 || meant_ || !core.loop) return;  // its end was not seen yet, or it was meant
     try {
         core.loop->log(LogLevel::warning,
                        "a Process is destroyed whose child runs, which is killed: " + name_);

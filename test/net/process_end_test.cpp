@@ -19,6 +19,29 @@ void wait_until_there(ProcessTest& test, Process& child) {
     BOOST_TEST(test.loop.run_until_complete(child.output().read_line()) == "there\n");
 }
 
+/// A child that has ended, which its loop has not seen.
+Process ended_unseen(ProcessTest& test) {
+    Process child = test.shell("read line");
+    child.input().write("go\n");
+    ::siginfo_t info;
+    BOOST_TEST(::waitid(P_PID, static_cast<::id_t>(child.pid()), &info, WEXITED | WNOWAIT) == 0);
+    BOOST_TEST(child.running());
+    return child;
+}
+
+/// No warning, no grace: it has ended.
+void nothing_reaches_a_child_whose_end_is_unseen(ProcessTest& test) {
+    Process child = ended_unseen(test);
+    BOOST_TEST(!child.send_signal(SIGUSR1));
+    BOOST_TEST(!child.terminate());
+    BOOST_TEST(!child.kill());
+    const Promise<ExitStatus> stopped = child.stop(hours(1));
+    BOOST_TEST(test.loop.timer_count() == 0u);
+    BOOST_TEST(test.loop.run_until_complete(stopped).success());
+    ended_unseen(test);
+    BOOST_TEST(test.log == "");
+}
+
 bool ended(int pid) { return ::kill(pid, 0) != 0; }
 
 }  // namespace
@@ -76,6 +99,10 @@ PROCESS_TEST(signals_reach_a_child_and_nobody_after_its_end) {
     BOOST_TEST(!child.kill());
     BOOST_CHECK_THROW(child.send_signal(0), std::invalid_argument);
     BOOST_CHECK_THROW(child.send_signal(1000), std::invalid_argument);
+}
+
+PROCESS_TEST(a_child_whose_end_is_unseen_gets_no_signal) {
+    nothing_reaches_a_child_whose_end_is_unseen(*this);
 }
 
 PROCESS_TEST(a_child_that_is_terminated_or_killed) {
@@ -280,6 +307,10 @@ REACTOR_LOOP_TEST_IN(WithoutPidfd, a_thread_tells_of_the_end) {
     Process other = shell("exec sleep 1000");
     BOOST_TEST(loop.run_until_complete(other.stop(hours(1))).signal() == SIGTERM);
     BOOST_TEST(!other.kill());
+}
+
+REACTOR_LOOP_TEST_IN(WithoutPidfd, a_child_whose_end_is_unseen_gets_no_signal_by_number) {
+    nothing_reaches_a_child_whose_end_is_unseen(*this);
 }
 
 REACTOR_LOOP_TEST_IN(WithoutPidfd, a_dropped_process_is_killed_and_a_closing_loop_kills) {
