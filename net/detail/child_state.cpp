@@ -157,7 +157,7 @@ ChildState::Left ChildState::loop_closed() noexcept {
     ::siginfo_t info;
     // Not so in a forked child, whose parent's children are not its own.
     const bool there = wait_for_child(pid_, info, WEXITED | WNOHANG) == 0 && info.si_pid == 0;
-    const bool killed = there && !detached_ && deliver(SIGKILL) == 0;
+    const bool killed = there && !detached_ && kill_unasked();
     running_ = false;
     pidfd_.close();  // the loop watches nothing any more
     while (!waits_.empty()) cancel_operation(*waits_.take_first(), "the event loop was closed");
@@ -211,7 +211,21 @@ bool ChildState::send_signal(int signal) {
 }
 
 void ChildState::kill_late() noexcept {
-    if (running_) deliver(SIGKILL);
+    if (running_) kill_unasked();
+}
+
+/// Whether it will end by that.
+bool ChildState::kill_unasked() noexcept {
+    const int code = deliver(SIGKILL);
+    if (code == 0) return true;
+    if (code == ESRCH || !core.loop) return false;
+    try {
+        // It runs as somebody else, as a rule.
+        core.loop->log(LogLevel::warning,
+                       "cannot kill " + name_ + ": " + std::system_category().message(code));
+    } catch (...) {  // no memory for the words
+    }
+    return false;
 }
 
 Promise<ExitStatus> ChildState::stop(Duration grace, const Here& here) {
@@ -232,8 +246,7 @@ void ChildState::dropped() noexcept {
     if (!running_ || detached_ || process_ != ::getpid()) return;
     core.require_thread("a Process's destructor");
     if (graced_) return;
-    const int code = deliver(SIGKILL);
-    if (code != 0 || meant_ || !core.loop) return;  // its end was not seen yet, or it was meant
+    if (!kill_unasked() || meant_ || !core.loop) return;
     try {
         core.loop->log(LogLevel::warning,
                        "a Process is destroyed whose child runs, which is killed: " + name_);

@@ -86,6 +86,7 @@ private:
     void watch_on_thread();
     void end() noexcept;
     void kill_late() noexcept;
+    bool kill_unasked() noexcept;
     int deliver(int signal) noexcept;
 
     const ::pid_t pid_;
