@@ -133,15 +133,15 @@ private:
     }
 
     void adopt(::pid_t pid) {
-        const std::string name = command_.program() + ", process " + std::to_string(pid);
         try {
+            const std::string name = command_.program() + ", process " + std::to_string(pid);
             const auto child = std::make_shared<ChildState>(loop(), pid, name);
             ChildService& service = loop().service<ChildService>();
             service.add(child);
             try {
                 child->watch(service);
             } catch (...) {
-                service.take(pid);
+                service.take(*child);
                 throw;
             }
             process_ = ProcessAccess::make(child);

@@ -62,12 +62,17 @@ ChildService::~ChildService() {
 
 void ChildService::add(std::shared_ptr<ChildState> child) {
     const ::pid_t pid = child->pid();
+    const auto found = children_.find(pid);
+    if (found != children_.end()) {
+        const std::shared_ptr<ChildState> earlier = found->second;
+        earlier->replaced();
+    }
     children_[pid] = std::move(child);
 }
 
-std::shared_ptr<ChildState> ChildService::take(::pid_t pid) noexcept {
-    const auto found = children_.find(pid);
-    if (found == children_.end()) return nullptr;
+std::shared_ptr<ChildState> ChildService::take(const ChildState& state) noexcept {
+    const auto found = children_.find(state.pid());
+    if (found == children_.end() || found->second.get() != &state) return nullptr;
     std::shared_ptr<ChildState> child = std::move(found->second);
     children_.erase(found);
     return child;

@@ -31,12 +31,14 @@ constexpr long pidfd_open_call = 434;
 // Where neither a descriptor nor a thread tells of a child's end.
 constexpr Duration look_period = std::chrono::seconds(1);
 
+constexpr ::idtype_t by_pidfd = static_cast<::idtype_t>(3);  // P_PIDFD
+
 /// waitid() for one child, interrupted by nothing.
-int wait_for_child(::pid_t pid, ::siginfo_t& info, int options) noexcept {
+int wait_for_child(::idtype_t kind, int number, ::siginfo_t& info, int options) noexcept {
     int result;
     do {
         info.si_pid = 0;
-        result = ::waitid(P_PID, static_cast<::id_t>(pid), &info, options);
+        result = ::waitid(kind, static_cast<::id_t>(number), &info, options);
     } while (result != 0 && errno == EINTR);
     return result;
 }
@@ -108,7 +110,7 @@ void ChildState::watch_on_thread() {
     try {
         std::thread([poster, pid] {
             ::siginfo_t info;
-            wait_for_child(pid, info, WEXITED | WNOWAIT);
+            wait_for_child(P_PID, pid, info, WEXITED | WNOWAIT);
             try {
                 poster.post(&ChildService::child_ended, pid);
             } catch (...) {  // the loop cannot be woken: it will hear of it when it wakes, or not
@@ -119,14 +121,24 @@ void ChildState::watch_on_thread() {
     }
 }
 
+/// As waitid(): by the pidfd, if there is one, since the number may be another child's by now if
+/// another part of the program has taken the status.
+int ChildState::ask(::siginfo_t& info, int options) const noexcept {
+    if (pidfd_) {
+        const int result = wait_for_child(by_pidfd, pidfd_.get(), info, options | WEXITED);
+        if (result == 0 || errno != EINVAL) return result;  // from Linux 5.4 on
+    }
+    return wait_for_child(P_PID, pid_, info, options | WEXITED);
+}
+
 void ChildState::look() {
     ::siginfo_t info;
-    if (wait_for_child(pid_, info, WEXITED | WNOHANG) != 0) {
-        error_ = std::make_exception_ptr(
-            std::system_error(errno, std::system_category(), "wait for " + name_));
-    } else if (info.si_pid == 0) {
-        return;  // not yet
-    } else if (info.si_code == CLD_EXITED) {
+    if (ask(info, WNOHANG) != 0) {
+        fail(errno);
+        return;
+    }
+    if (info.si_pid == 0) return;  // not yet
+    if (info.si_code == CLD_EXITED) {
         status_ = ExitStatus::of_code(info.si_status);
     } else {
         status_ = ExitStatus::of_signal(info.si_status, info.si_code == CLD_DUMPED);
@@ -134,8 +146,14 @@ void ChildState::look() {
     end();
 }
 
+void ChildState::fail(int code) {
+    error_ = std::make_exception_ptr(
+        std::system_error(code, std::system_category(), "wait for " + name_));
+    end();
+}
+
 void ChildState::end() noexcept {
-    const std::shared_ptr<ChildState> self = service_->take(pid_);
+    const std::shared_ptr<ChildState> self = service_->take(*this);
     running_ = false;
     grace_.cancel();
     looks_.cancel();
@@ -156,7 +174,7 @@ void ChildState::end() noexcept {
 ChildState::Left ChildState::loop_closed() noexcept {
     ::siginfo_t info;
     // Not so in a forked child, whose parent's children are not its own.
-    const bool there = wait_for_child(pid_, info, WEXITED | WNOHANG) == 0 && info.si_pid == 0;
+    const bool there = ask(info, WNOHANG) == 0 && info.si_pid == 0;
     const bool killed = there && !detached_ && kill_unasked();
     running_ = false;
     pidfd_.close();  // the loop watches nothing any more
@@ -186,7 +204,7 @@ Promise<ExitStatus> ChildState::wait(const Here& here) {
 /// pidfd, if there is one.
 int ChildState::deliver(int signal) noexcept {
     ::siginfo_t info;
-    const bool ours = wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    const bool ours = ask(info, WNOHANG | WNOWAIT) == 0;
     if (ours && info.si_pid != 0) return ESRCH;
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;

@@ -12,9 +12,11 @@
 #include <reactor/handle.hpp>
 #include <reactor/promise.hpp>
 
+#include <cerrno>
 #include <exception>
 #include <string>
 
+#include <signal.h>
 #include <sys/types.h>
 
 namespace reactor {
@@ -65,6 +67,9 @@ public:
 
     /// It may have ended.
     void look();
+    /// It has ended, and another part of the program has taken its status: another child has its
+    /// number.
+    void replaced() { fail(ECHILD); }
     /// What has to be waited for by others still: a child that ends soon, or one that goes on.
     enum class Left { nothing, killed, going_on };
     Left loop_closed() noexcept;
@@ -84,6 +89,8 @@ private:
 
     bool watch_descriptor();
     void watch_on_thread();
+    int ask(::siginfo_t& info, int options) const noexcept;
+    void fail(int code);
     void end() noexcept;
     void kill_late() noexcept;
     bool kill_unasked() noexcept;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/child_state.hpp>
 #include <net/process.hpp>
 
 #include "processes.hpp"
@@ -193,6 +194,35 @@ PROCESS_TEST(a_status_that_somebody_else_has_taken_is_told_as_an_error) {
                                                                      ": No child processes";
     });
     BOOST_TEST(!child.kill());
+}
+
+// Another part of the program has taken the status of the first one, and the system has given its
+// number to the second.
+PROCESS_TEST(a_number_that_is_given_again_ends_the_child_that_had_it) {
+    using reactor::net::detail::ChildService;
+    using reactor::net::detail::ChildState;
+    ChildService& service = loop.service<ChildService>();
+    const ::pid_t pid = ::fork();
+    if (pid == 0) {
+        ::pause();
+        ::_exit(0);
+    }
+    const auto first = std::make_shared<ChildState>(loop, pid, "first");
+    service.add(first);
+    first->watch(service);
+    const Promise<ExitStatus> lost = first->wait(reactor::Here());
+    const auto second = std::make_shared<ChildState>(loop, pid, "second");
+    service.add(second);
+    second->watch(service);
+    BOOST_CHECK_EXCEPTION(
+        loop.run_until_complete(lost), std::system_error, [](const std::system_error& error) {
+            return error.what() ==
+                   std::string("wait for first: ") + std::system_category().message(ECHILD);
+        });
+    BOOST_TEST(!first->running());
+    const Promise<ExitStatus> waiting = second->wait(reactor::Here());
+    BOOST_TEST(second->send_signal(SIGKILL));
+    BOOST_TEST(loop.run_until_complete(waiting).signal() == SIGKILL);
 }
 
 // ---- dropped --------------------------------------------------------------------------------
