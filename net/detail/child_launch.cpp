@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/child_launch.hpp>
+#include <net/detail/open_anew.hpp>
+#include <net/detail/standard_pipes.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -8,6 +10,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 namespace reactor {
@@ -126,6 +129,27 @@ bool never_block(const OwnedDescriptor& end) noexcept {
     return ::fcntl(end.get(), F_SETFL, ::fcntl(end.get(), F_GETFL) | O_NONBLOCK) == 0;
 }
 
+/// One that is close-on-exec is nobody's standard descriptor: a program that was started without
+/// one has opened it, and it may be the loop's own. But a pipe's transport has made its descriptor
+/// so.
+bool is_for_children(int number) noexcept {
+    const int flags = ::fcntl(number, F_GETFD);
+    return flags >= 0 && (!(flags & FD_CLOEXEC) || is_standard_pipe(number));
+}
+
+/// Another descriptor of it, for a child. Where a pipe's transport has it, the child gets an open
+/// file of its own, which blocks, if there can be another one: few programs bear one that does not.
+OwnedDescriptor duplicate(int number) noexcept {
+    const int flags = ::fcntl(number, F_GETFL);
+    struct ::stat file;
+    if (is_standard_pipe(number) && flags >= 0 && (flags & O_NONBLOCK) &&
+        ::fstat(number, &file) == 0) {
+        OwnedDescriptor own(raised(open_anew(number, flags, file)));
+        if (own && ::fcntl(own.get(), F_SETFL, flags & ~O_NONBLOCK) == 0) return own;
+    }
+    return OwnedDescriptor(::fcntl(number, F_DUPFD_CLOEXEC, 3));
+}
+
 template <class Pointer>
 std::vector<Pointer> pointers(const std::vector<std::string>& texts) {
     std::vector<Pointer> all;
@@ -208,12 +232,10 @@ OwnedDescriptor ChildCommand::standard(int number, const ChildIo& io, OwnedDescr
             (number == 0 ? make_pipe(theirs, ours) : make_pipe(ours, theirs)) && never_block(ours);
     } else {
         const bool inherits = io.kind() == ChildIo::Kind::inherit;
-        if (inherits || io.kind() == ChildIo::Kind::descriptor) {
-            const int source = inherits ? number : io.number();
-            theirs = OwnedDescriptor(::fcntl(source, F_DUPFD_CLOEXEC, 3));
-        }
-        if (io.kind() == ChildIo::Kind::null || (inherits && !theirs && errno == EBADF)) {
+        if (io.kind() == ChildIo::Kind::null || (inherits && !is_for_children(number))) {
             theirs = OwnedDescriptor(raised(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+        } else {
+            theirs = duplicate(inherits ? number : io.number());
         }
         made = static_cast<bool>(theirs);
     }
