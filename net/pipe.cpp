@@ -110,23 +110,24 @@ Promise<Transport> connect(const char* call, PipeEnd::Direction direction, Event
     if (!protocol) {
         throw std::invalid_argument(std::string(call) + ": the protocol is a null pointer");
     }
-    const detail::TransportService& service = loop.service<detail::TransportService>();
     Given given = Given();
     given.call = call;
     given.descriptor = descriptor;
-    look_at(given, direction, service.calls);
-    if (!service.find(descriptor)) prepare(given);  // else it is refused below, as it is
+    look_at(given, direction, loop.service<detail::TransportService>().calls);
     const Promise<Transport> promise = loop.create_promise<Transport>(here);
     const Transport transport = detail::pipe_transport(
         call, loop, descriptor, described(given, direction), std::move(protocol));
+    Handle told;
     try {
         // Behind connection_made(), in the same batch.
-        loop.call_soon(
+        told = loop.call_soon(
             [](const Promise<Transport>& made, const Transport& value) {
                 if (!made.done()) made.set_result(value);
             },
             promise, transport);
+        prepare(given);  // last: a descriptor that is given back is as it was
     } catch (...) {
+        told.cancel();
         TransportAccess::state(transport)->disown();
         throw;
     }
