@@ -51,7 +51,8 @@ struct ChildPlan {
     ::_exit(127);
 }
 
-/// As execvp() does, but tells what stood in the way of the one that was there: EACCES.
+/// As execvp() does, but tells what stood in the way of the one that was there (EACCES), and gives
+/// no script without "#!" to a shell.
 [[noreturn]] void run(const ChildPlan& plan) noexcept {
     int told = ENOENT;
     if (::write(plan.report, &ready, sizeof ready) < 0) ::_exit(126);

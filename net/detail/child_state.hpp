@@ -61,7 +61,6 @@ public:
 
     /// The Process is the program's now: to drop it is a mistake, unless that was meant.
     void handed_over() noexcept { meant_ = false; }
-    void mean() noexcept { meant_ = true; }
     /// The Process is gone.
     void dropped() noexcept;
 
