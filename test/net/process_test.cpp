@@ -85,6 +85,16 @@ PROCESS_TEST(a_signal_that_ends_it_is_told) {
     BOOST_TEST(status.str() == "SIGTERM (signal 15)");
 }
 
+BOOST_AUTO_TEST_CASE(signals_have_their_names) {
+    BOOST_TEST(ExitStatus::of_signal(SIGSEGV, true).str() == "SIGSEGV (signal 11), core dumped");
+    BOOST_TEST(ExitStatus::of_signal(SIGVTALRM).str() ==
+               "SIGVTALRM (signal " + std::to_string(SIGVTALRM) + ')');
+    BOOST_TEST(ExitStatus::of_signal(SIGPROF).str() ==
+               "SIGPROF (signal " + std::to_string(SIGPROF) + ')');
+    BOOST_TEST(ExitStatus::of_signal(SIGIO).str().find("SIGIO (") == 0u);
+    BOOST_TEST(ExitStatus::of_signal(SIGRTMIN).str() == "signal " + std::to_string(SIGRTMIN));
+}
+
 PROCESS_TEST(arguments_come_as_they_are) {
     const std::string text =
         output("printf", {"[%s]", "two words", "", "$HOME `id` \"'", "\n"}, piped());
