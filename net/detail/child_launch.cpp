@@ -300,10 +300,12 @@ std::system_error ChildCommand::error_of(const std::string& said, const ExitStat
             return error(report.code, ": a session of its own");
         case ChildReport::directory:
             return error(report.code, " in directory " + options_.directory());
-        default:
-            return error(report.code, program_.find('/') == std::string::npos
-                                          ? ", looked for in PATH"
-                                          : std::string());
+        default: {
+            // Where it was looked for is no matter if the arguments or a name are too long.
+            const bool searched = program_.find('/') == std::string::npos && report.code != E2BIG &&
+                                  report.code != ENAMETOOLONG;
+            return error(report.code, searched ? ", looked for in PATH" : "");
+        }
     }
 }
 

@@ -80,12 +80,19 @@ PROCESS_TEST(a_descriptor_that_is_not_open_is_named) {
     BOOST_TEST(code == EBADF);
 }
 
-PROCESS_TEST(too_long_a_list_of_arguments_is_told) {
+PROCESS_TEST(too_long_a_list_of_arguments_and_too_long_a_name_are_told) {
     const std::string long_one(200000, 'x');
     const Promise<Process> starting = start_process(loop, "cat", {long_one, long_one}, piped());
-    BOOST_CHECK_EXCEPTION(
-        loop.run_until_complete(starting), std::system_error,
-        [](const std::system_error& error) { return error.code().value() == E2BIG; });
+    BOOST_CHECK_EXCEPTION(loop.run_until_complete(starting), std::system_error,
+                          [](const std::system_error& error) {
+                              return error.code().value() == E2BIG &&
+                                     error.what() == "run cat: " + error.code().message();
+                          });
+    int code;
+    const std::string long_name(300, 'x');
+    BOOST_TEST(refusal(long_name, piped(), code) ==
+               "run " + long_name + ": " + std::system_category().message(ENAMETOOLONG));
+    BOOST_TEST(code == ENAMETOOLONG);
 }
 
 // As the system may do to what has just been forked, when memory is short.
