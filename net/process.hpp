@@ -39,7 +39,8 @@ class ChildState;
 ///
 /// Destroyed while the child runs, it kills it (SIGKILL) and logs a warning: kill() and stop() say
 /// that it was meant, and after stop() the child keeps its time of grace. A child that shall go on
-/// is let go by detach(). EventLoop::close() kills those that are neither ended nor detached.
+/// is let go by detach(). EventLoop::close() kills those that are neither ended nor detached. One
+/// that has become somebody else's cannot be killed by us, which is logged, too.
 /// Children of the child are not ours, and may hold its pipes open after its end.
 class Process {
 public:
