@@ -27,6 +27,7 @@ public:
     /// For messages: "exit code 3", "SIGSEGV (signal 11), core dumped".
     std::string str() const;
 
+    /// Whether core was dumped makes no difference.
     friend bool operator==(const ExitStatus& a, const ExitStatus& b) noexcept {
         return a.code_ == b.code_ && a.signal_ == b.signal_;
     }

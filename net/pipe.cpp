@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/open_anew.hpp>
 #include <net/detail/pipe_end.hpp>
 #include <net/detail/stream_hand_over.hpp>
 #include <net/detail/stream_receiver.hpp>
@@ -7,14 +8,12 @@
 #include <net/pipe.hpp>
 
 #include <cerrno>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +64,12 @@ void look_at(Given& given, PipeEnd::Direction direction, const detail::SocketCal
             throw_errno(given);
         }
         if (type != SOCK_STREAM) refuse(given, "is a socket without a stream");
+        int listens = 0;
+        size = sizeof listens;
+        if (::getsockopt(given.descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 &&
+            listens != 0) {
+            refuse(given, "is a listening socket: Listener::adopt() takes it");
+        }
     }
     const int access = given.flags & O_ACCMODE;
     if (direction == PipeEnd::read && access == O_WRONLY) refuse(given, "is open for writing only");
@@ -73,35 +78,18 @@ void look_at(Given& given, PipeEnd::Direction direction, const detail::SocketCal
     }
 }
 
-/// Whether another open file of the same name is the same thing. Not so what a device makes anew
-/// with each opening, such as the master of a pseudo terminal.
-bool can_be_opened_anew(const Given& given) noexcept {
-    if (S_ISFIFO(given.file.st_mode)) return !(given.flags & O_DIRECT);
-    unsigned number;
-    return S_ISCHR(given.file.st_mode) && ::isatty(given.descriptor) == 1 &&
-           ::ioctl(given.descriptor, TIOCGPTN, &number) != 0;
-}
-
-/// Puts an open file of its own under the number: O_NONBLOCK belongs to the open file, not to the
-/// descriptor, and others may have the one that is there.
-bool open_anew(const Given& given) noexcept {
-    if (!can_be_opened_anew(given)) return false;
-    char path[48];
-    std::snprintf(path, sizeof path, "/proc/thread-self/fd/%d", given.descriptor);
-    const int own =
-        ::open(path, (given.flags & (O_ACCMODE | O_APPEND)) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+/// Puts an open file of its own under the number: others may have the one that is there.
+bool replace(const Given& given) noexcept {
+    const int own = detail::open_anew(given.descriptor, given.flags, given.file);
     if (own < 0) return false;
-    struct ::stat file;
-    const bool same = ::fstat(own, &file) == 0 && file.st_dev == given.file.st_dev &&
-                      file.st_ino == given.file.st_ino;
-    const bool put = same && ::dup3(own, given.descriptor, O_CLOEXEC) == given.descriptor;
+    const bool put = ::dup3(own, given.descriptor, O_CLOEXEC) == given.descriptor;
     ::close(own);
     return put;
 }
 
 void prepare(const Given& given) {
     if (!(given.flags & O_NONBLOCK)) {
-        if (open_anew(given)) return;
+        if (replace(given)) return;
         if (::fcntl(given.descriptor, F_SETFL, given.flags | O_NONBLOCK) != 0) throw_errno(given);
     }
     if (::fcntl(given.descriptor, F_SETFD, FD_CLOEXEC) != 0) throw_errno(given);
@@ -122,23 +110,24 @@ Promise<Transport> connect(const char* call, PipeEnd::Direction direction, Event
     if (!protocol) {
         throw std::invalid_argument(std::string(call) + ": the protocol is a null pointer");
     }
-    const detail::TransportService& service = loop.service<detail::TransportService>();
     Given given = Given();
     given.call = call;
     given.descriptor = descriptor;
-    look_at(given, direction, service.calls);
-    if (!service.find(descriptor)) prepare(given);  // else it is refused below, as it is
+    look_at(given, direction, loop.service<detail::TransportService>().calls);
     const Promise<Transport> promise = loop.create_promise<Transport>(here);
     const Transport transport = detail::pipe_transport(
         call, loop, descriptor, described(given, direction), std::move(protocol));
+    Handle told;
     try {
         // Behind connection_made(), in the same batch.
-        loop.call_soon(
+        told = loop.call_soon(
             [](const Promise<Transport>& made, const Transport& value) {
                 if (!made.done()) made.set_result(value);
             },
             promise, transport);
+        prepare(given);  // last: a descriptor that is given back is as it was
     } catch (...) {
+        told.cancel();
         TransportAccess::state(transport)->disown();
         throw;
     }

@@ -34,13 +34,14 @@ namespace net {
 // known victims. So unless it is non-blocking already, a pipe, a FIFO or a terminal is opened anew,
 // by way of /proc, and put under the same number: what others have is left as it is. Where that is
 // not possible (no /proc, another user's pipe, a socket, another device) the flag is set for all,
-// and stays.
+// and stays. Children that inherit such a descriptor 0, 1 or 2 (ChildIo::inherit()) get one that
+// blocks, if it can be opened anew, and share what comes and goes.
 
 /// The end to read from. Done behind connection_made(), as make_transport(). Throws
-/// std::invalid_argument for a null protocol, for a descriptor that is open for writing only, and
-/// for what is never waited for (a regular file, a directory: run_in_executor() is for those);
-/// StateError for a descriptor that a transport of this loop has; std::system_error; the descriptor
-/// stays the caller's then. asyncio: connect_read_pipe.
+/// std::invalid_argument for a null protocol, for a descriptor that is open for writing only, for
+/// what is never waited for (a regular file, a directory: run_in_executor() is for those), and for
+/// a socket that listens or has no stream; StateError for a descriptor that a transport of this
+/// loop has; std::system_error; the descriptor stays the caller's then. asyncio: connect_read_pipe.
 Promise<Transport> connect_read_pipe(EventLoop& loop, int descriptor,
                                      std::unique_ptr<Protocol> protocol, Here here = Here());
 /// The same for the end to write to. asyncio: connect_write_pipe.

@@ -114,22 +114,27 @@ private:
 
     Next listen() { return await(report_.read_all(longest_report), &Starting::reported); }
 
-    Next reported(std::string report) {
-        if (report.empty()) {
+    Next reported(std::string said) {
+        if (ChildCommand::is_ready(said)) {
             ProcessAccess::state(process_).handed_over();
             return finish(std::move(process_));
         }
-        error_ = std::make_exception_ptr(command_.error_of(report));
+        said_ = std::move(said);
         return await(process_.wait(), &Starting::refused, &Starting::refused_and_taken);
     }
 
-    Next refused(const ExitStatus&) { return fail(error_); }
+    Next refused(const ExitStatus& status) {
+        return fail(std::make_exception_ptr(command_.error_of(said_, status)));
+    }
     /// Its status was taken by somebody else.
-    Next refused_and_taken(const std::system_error&) { return fail(error_); }
+    Next refused_and_taken(const std::system_error& error) {
+        if (said_.empty()) return fail(std::make_exception_ptr(error));
+        return refused(ExitStatus::of_code(127));
+    }
 
     void adopt(::pid_t pid) {
-        const std::string name = command_.program() + ", process " + std::to_string(pid);
         try {
+            const std::string name = command_.program() + ", process " + std::to_string(pid);
             const auto child =
                 std::make_shared<ChildState>(loop(), pid, name, command_.options().kill_group());
             ChildService& service = loop().service<ChildService>();
@@ -137,7 +142,7 @@ private:
             try {
                 child->watch(service);
             } catch (...) {
-                service.take(pid);
+                service.take(*child);
                 throw;
             }
             process_ = ProcessAccess::make(child);
@@ -165,7 +170,7 @@ private:
     const ChildCommand command_;
     Process process_;
     Stream report_;
-    std::exception_ptr error_;
+    std::string said_;  // by the child
 };
 
 }  // namespace

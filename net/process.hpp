@@ -39,7 +39,8 @@ class ChildState;
 ///
 /// Destroyed while the child runs, it kills it (SIGKILL) and logs a warning: kill() and stop() say
 /// that it was meant, and after stop() the child keeps its time of grace. A child that shall go on
-/// is let go by detach(). EventLoop::close() kills those that are neither ended nor detached.
+/// is let go by detach(). EventLoop::close() kills those that are neither ended nor detached. One
+/// that has become somebody else's cannot be killed by us, which is logged, too.
 /// Children of the child are not ours, and may hold its pipes open after its end; those that stay
 /// in its process group can be made to end with it: ProcessOptions::kill_group().
 class Process {
@@ -72,12 +73,12 @@ public:
     /// if another part of the program has taken the status: by waiting for all children, or by
     /// ignoring SIGCHLD.
     Promise<ExitStatus> wait(Here here = Here());
-    /// Its end has not been seen yet.
+    /// Its end has not been seen yet. False once the loop is closed, also of a child that goes on.
     bool running() const;
 
-    /// Sends a signal; false if the child has ended. Never meets another process that has the
-    /// number by then. Throws std::invalid_argument for what is no signal, std::system_error
-    /// (EPERM) for a child that runs as somebody else.
+    /// Sends a signal; false if the child has ended, also if that has not been seen yet. Never
+    /// meets another process that has the number by then. Throws std::invalid_argument for what is
+    /// no signal, std::system_error (EPERM) for a child that runs as somebody else.
     bool send_signal(int signal);
     /// SIGTERM.
     bool terminate();
@@ -105,8 +106,10 @@ private:
 /// Runs a program with these arguments, without a shell; the program's name is the child's first
 /// argument. A name without '/' is looked up in the PATH of the child's environment. Done when the
 /// program runs; fails with std::system_error, which names what and where, if there is no such
-/// program (ENOENT) or directory, it may not be executed (EACCES), processes or descriptors are
-/// used up (EAGAIN, EMFILE): the child, if there was one, is gone by then. Cancelled, it is killed.
+/// program (ENOENT) or directory, it may not be executed (EACCES), it is none (ENOEXEC: also a
+/// script without "#!", which a shell would run), processes or descriptors are used up (EAGAIN,
+/// EMFILE), or the child was killed before the program ran (ECANCELED): the child, if there was
+/// one, is gone by then. Cancelled, it is killed.
 ///
 /// The child begins with default dispositions of all signals and none blocked, with its three
 /// standard descriptors, and no other that is close-on-exec, as all of this library's are (from

@@ -14,8 +14,11 @@ class ChildIo {
 public:
     enum class Kind { inherit, pipe, null, descriptor, output };
 
-    /// To where ours leads; to /dev/null if ours is closed, since the first file that the child
-    /// opens would take the number.
+    /// To where ours leads. To /dev/null if ours is closed, since the first file that the child
+    /// opens would take the number, or close-on-exec: that is what a program which was started
+    /// without it has opened next, such as the loop's own. One that connect_read_pipe() and its kin
+    /// have taken over is inherited all the same: pipes and terminals by an open file of the
+    /// child's own, which blocks, other things as they are.
     static ChildIo inherit() noexcept { return ChildIo(Kind::inherit); }
     /// To a stream of the Process.
     static ChildIo pipe() noexcept { return ChildIo(Kind::pipe); }

@@ -52,8 +52,8 @@ struct WriteLimits {
         : high(high_mark), low(low_mark), hard(hard_limit) {}
 };
 
-/// A connection (TCP or Unix) that hands what it receives to a Protocol, and sends what is written
-/// to it without ever blocking. asyncio: Transport.
+/// A connection (TCP or Unix), or one end of a pipe (net/pipe.hpp), that hands what it receives to
+/// a Protocol, and sends what is written to it without ever blocking. asyncio: Transport.
 ///
 /// A counted reference, plain: copies are cheap and stay on the loop's thread. The connection lives
 /// by itself, whether or not anybody holds a reference, until it is lost; a lost one keeps the
@@ -97,7 +97,7 @@ public:
     /// was moved in. In order; nothing is sent twice. Never throws for what the connection does:
     /// a peer that is gone is told by connection_lost(), and what is written to a closing or lost
     /// transport is dropped (a warning is logged from the fifth time on). Throws StateError after
-    /// write_eof().
+    /// write_eof(), and on the read end of a pipe, as everything that writes.
     void write(ByteView bytes) const;
     void write(std::string&& bytes) const;
     void write(const char* text) const { write(ByteView(text)); }
@@ -121,6 +121,8 @@ public:
     /// Ends the sending half once everything has gone out; reading goes on. Again, or on a closing
     /// transport: no effect.
     void write_eof() const;
+    /// Whether it has a sending half at all: false for the read end of a pipe. Also true once
+    /// that has ended.
     bool can_write_eof() const noexcept;
 
     std::size_t write_buffer_size() const noexcept;
@@ -166,7 +168,8 @@ public:
 
     // ---- what it is ----
 
-    /// As they were when the connection was made; also once it is lost. asyncio: get_extra_info.
+    /// As they were when the connection was made; also once it is lost. Empty for pipes. asyncio:
+    /// get_extra_info.
     Endpoint local_endpoint() const;
     Endpoint remote_endpoint() const;
     /// -1 once the connection is lost. Stays the transport's: neither closed nor watched by others

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/child_launch.hpp>
+#include <net/detail/open_anew.hpp>
+#include <net/detail/standard_pipes.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -8,6 +10,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 namespace reactor {
@@ -20,7 +23,10 @@ const char* const standard_names[3] = {"standard input", "standard output", "sta
 
 // ---- in the child: system calls only, no memory, no locks -----------------------------------
 
-/// What the child says through its pipe of what went wrong.
+/// What the child says through its pipe: this byte right before it becomes the program, so that one
+/// that was killed earlier does not count as started, and what went wrong.
+constexpr char ready = '.';
+
 struct ChildReport {
     enum Step : int { standard_io, session, directory, exec };
 
@@ -45,9 +51,11 @@ struct ChildPlan {
     ::_exit(127);
 }
 
-/// As execvp() does, but tells what stood in the way of the one that was there: EACCES.
+/// As execvp() does, but tells what stood in the way of the one that was there (EACCES), and gives
+/// no script without "#!" to a shell.
 [[noreturn]] void run(const ChildPlan& plan) noexcept {
     int told = ENOENT;
+    if (::write(plan.report, &ready, sizeof ready) < 0) ::_exit(126);
     for (const char* const* path = plan.candidates; *path; ++path) {
         ::execve(*path, plan.arguments, plan.environment);
         const int code = errno;
@@ -120,6 +128,27 @@ bool make_pipe(OwnedDescriptor& out, OwnedDescriptor& in) noexcept {
 /// Ours alone: the child has the other end, and may block.
 bool never_block(const OwnedDescriptor& end) noexcept {
     return ::fcntl(end.get(), F_SETFL, ::fcntl(end.get(), F_GETFL) | O_NONBLOCK) == 0;
+}
+
+/// One that is close-on-exec is nobody's standard descriptor: a program that was started without
+/// one has opened it, and it may be the loop's own. But a pipe's transport has made its descriptor
+/// so.
+bool is_for_children(int number) noexcept {
+    const int flags = ::fcntl(number, F_GETFD);
+    return flags >= 0 && (!(flags & FD_CLOEXEC) || is_standard_pipe(number));
+}
+
+/// Another descriptor of it, for a child. Where a pipe's transport has it, the child gets an open
+/// file of its own, which blocks, if there can be another one: few programs bear one that does not.
+OwnedDescriptor duplicate(int number) noexcept {
+    const int flags = ::fcntl(number, F_GETFL);
+    struct ::stat file;
+    if (is_standard_pipe(number) && flags >= 0 && (flags & O_NONBLOCK) &&
+        ::fstat(number, &file) == 0) {
+        OwnedDescriptor own(raised(open_anew(number, flags, file)));
+        if (own && ::fcntl(own.get(), F_SETFL, flags & ~O_NONBLOCK) == 0) return own;
+    }
+    return OwnedDescriptor(::fcntl(number, F_DUPFD_CLOEXEC, 3));
 }
 
 template <class Pointer>
@@ -204,12 +233,10 @@ OwnedDescriptor ChildCommand::standard(int number, const ChildIo& io, OwnedDescr
             (number == 0 ? make_pipe(theirs, ours) : make_pipe(ours, theirs)) && never_block(ours);
     } else {
         const bool inherits = io.kind() == ChildIo::Kind::inherit;
-        if (inherits || io.kind() == ChildIo::Kind::descriptor) {
-            const int source = inherits ? number : io.number();
-            theirs = OwnedDescriptor(::fcntl(source, F_DUPFD_CLOEXEC, 3));
-        }
-        if (io.kind() == ChildIo::Kind::null || (inherits && !theirs && errno == EBADF)) {
+        if (io.kind() == ChildIo::Kind::null || (inherits && !is_for_children(number))) {
             theirs = OwnedDescriptor(raised(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+        } else {
+            theirs = duplicate(inherits ? number : io.number());
         }
         made = static_cast<bool>(theirs);
     }
@@ -256,9 +283,16 @@ ChildCommand::Started ChildCommand::start() const {
     return started;
 }
 
-std::system_error ChildCommand::error_of(const std::string& bytes) const {
+bool ChildCommand::is_ready(const std::string& said) noexcept {
+    return said.size() == sizeof ready && said[0] == ready;
+}
+
+std::system_error ChildCommand::error_of(const std::string& said, const ExitStatus& status) const {
     ChildReport report = {ChildReport::exec, EIO};
-    if (bytes.size() == sizeof report) std::memcpy(&report, bytes.data(), sizeof report);
+    if (said.size() < sizeof report) {
+        return error(ECANCELED, ", ended by " + status.str() + " before the program ran");
+    }
+    std::memcpy(&report, said.data() + (said.size() - sizeof report), sizeof report);
     switch (report.step) {
         case ChildReport::standard_io:
             return error(report.code, ": its standard descriptors");
@@ -266,10 +300,12 @@ std::system_error ChildCommand::error_of(const std::string& bytes) const {
             return error(report.code, ": a session of its own");
         case ChildReport::directory:
             return error(report.code, " in directory " + options_.directory());
-        default:
-            return error(report.code, program_.find('/') == std::string::npos
-                                          ? ", looked for in PATH"
-                                          : std::string());
+        default: {
+            // Where it was looked for is no matter if the arguments or a name are too long.
+            const bool searched = program_.find('/') == std::string::npos && report.code != E2BIG &&
+                                  report.code != ENAMETOOLONG;
+            return error(report.code, searched ? ", looked for in PATH" : "");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef REACTOR_NET_DETAIL_CHILD_LAUNCH_HPP
 #define REACTOR_NET_DETAIL_CHILD_LAUNCH_HPP
 
+#include <net/exit_status.hpp>
 #include <net/process_options.hpp>
 
 #include <string>
@@ -59,14 +60,17 @@ public:
         ::pid_t pid = -1;
         // Our ends of its pipes, which do not block; -1 where there is none.
         OwnedDescriptor input, output, errors;
-        /// Ends when the program runs; else what error_of() understands comes before.
+        /// Ends when the program runs, or the child ends; what comes before is for is_ready() and
+        /// error_of().
         OwnedDescriptor report;
     };
     /// Throws std::system_error.
     Started start() const;
 
-    /// What the child has said: a failure of exec or of what comes before.
-    std::system_error error_of(const std::string& report) const;
+    /// Whether what the child has said means that the program runs.
+    static bool is_ready(const std::string& said) noexcept;
+    /// Else: a failure of exec or of what comes before, or that child's end before it could tell.
+    std::system_error error_of(const std::string& said, const ExitStatus& status) const;
 
 private:
     void make_environment();

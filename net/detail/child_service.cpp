@@ -17,8 +17,6 @@ namespace detail {
 
 namespace {
 
-/// On a thread of its own, which nobody waits for: those that were killed end soon, those that were
-/// let go whenever they like.
 void take_each(const std::vector<::pid_t>& children) noexcept {
     ::siginfo_t info;
     for (const ::pid_t pid : children) {
@@ -27,38 +25,54 @@ void take_each(const std::vector<::pid_t>& children) noexcept {
     }
 }
 
+/// On a thread of its own, which nobody waits for.
+void take_on_thread(std::vector<::pid_t> children) noexcept {
+    try {
+        const reactor::detail::SignalsBlocked blocked;
+        std::thread(&take_each, std::move(children)).detach();
+    } catch (...) {  // no thread, no memory: they stay zombies until the program ends
+    }
+}
+
 }  // namespace
 
 ChildService::ChildService(EventLoop&) {}
 
 ChildService::~ChildService() {
-    std::vector<::pid_t> left;
+    std::vector<::pid_t> killed;
     // What loop_closed() cancels may ask for anything, but starts no child: the loop is closed.
     const std::map<::pid_t, std::shared_ptr<ChildState>> children = std::move(children_);
     children_.clear();
     for (const auto& child : children) {
-        if (!child.second->loop_closed()) continue;
+        const ChildState::Left left = child.second->loop_closed();
+        if (left == ChildState::Left::nothing) continue;
         try {
-            left.push_back(child.first);
-        } catch (...) {  // no memory: it stays a zombie until the program ends
+            // Those that were killed end soon; the others whenever they like, and none of them may
+            // keep another one's thread.
+            if (left == ChildState::Left::killed) {
+                killed.push_back(child.first);
+            } else {
+                take_on_thread({child.first});
+            }
+        } catch (...) {  // no memory: the same as in there
         }
     }
-    if (left.empty()) return;
-    try {
-        const reactor::detail::SignalsBlocked blocked;
-        std::thread(&take_each, std::move(left)).detach();
-    } catch (...) {  // no thread: the same
-    }
+    if (!killed.empty()) take_on_thread(std::move(killed));
 }
 
 void ChildService::add(std::shared_ptr<ChildState> child) {
     const ::pid_t pid = child->pid();
+    const auto found = children_.find(pid);
+    if (found != children_.end()) {
+        const std::shared_ptr<ChildState> earlier = found->second;
+        earlier->replaced();
+    }
     children_[pid] = std::move(child);
 }
 
-std::shared_ptr<ChildState> ChildService::take(::pid_t pid) noexcept {
-    const auto found = children_.find(pid);
-    if (found == children_.end()) return nullptr;
+std::shared_ptr<ChildState> ChildService::take(const ChildState& state) noexcept {
+    const auto found = children_.find(state.pid());
+    if (found == children_.end() || found->second.get() != &state) return nullptr;
     std::shared_ptr<ChildState> child = std::move(found->second);
     children_.erase(found);
     return child;

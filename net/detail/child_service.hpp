@@ -24,8 +24,9 @@ public:
     ChildService(const ChildService&) = delete;
     ChildService& operator=(const ChildService&) = delete;
 
+    /// Ends an earlier one of the same number, which has ended without having been seen to.
     void add(std::shared_ptr<ChildState> child);
-    std::shared_ptr<ChildState> take(::pid_t pid) noexcept;
+    std::shared_ptr<ChildState> take(const ChildState& state) noexcept;
 
     /// On the running loop: a thread has seen the end of one of its children.
     static void child_ended(::pid_t pid);

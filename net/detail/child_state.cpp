@@ -31,12 +31,14 @@ constexpr long pidfd_open_call = 434;
 // Where neither a descriptor nor a thread tells of a child's end.
 constexpr Duration look_period = std::chrono::seconds(1);
 
+constexpr ::idtype_t by_pidfd = static_cast<::idtype_t>(3);  // P_PIDFD
+
 /// waitid() for one child, interrupted by nothing.
-int wait_for_child(::pid_t pid, ::siginfo_t& info, int options) noexcept {
+int wait_for_child(::idtype_t kind, int number, ::siginfo_t& info, int options) noexcept {
     int result;
     do {
         info.si_pid = 0;
-        result = ::waitid(P_PID, static_cast<::id_t>(pid), &info, options);
+        result = ::waitid(kind, static_cast<::id_t>(number), &info, options);
     } while (result != 0 && errno == EINTR);
     return result;
 }
@@ -112,7 +114,7 @@ void ChildState::watch_on_thread() {
     try {
         std::thread([poster, pid] {
             ::siginfo_t info;
-            wait_for_child(pid, info, WEXITED | WNOWAIT);
+            wait_for_child(P_PID, pid, info, WEXITED | WNOWAIT);
             try {
                 poster.post(&ChildService::child_ended, pid);
             } catch (...) {  // the loop cannot be woken: it will hear of it when it wakes, or not
@@ -123,19 +125,34 @@ void ChildState::watch_on_thread() {
     }
 }
 
-void ChildState::look() {
-    ::siginfo_t info;
-    // First: with the status goes the number, which may be somebody else's next.
-    if (group_ends_with_it_ && !detached_ &&
-        wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+/// As waitid(): by the pidfd, if there is one, since the number may be another child's by now if
+/// another part of the program has taken the status.
+int ChildState::ask(::siginfo_t& info, int options) const noexcept {
+    if (pidfd_) {
+        const int result = wait_for_child(by_pidfd, pidfd_.get(), info, options | WEXITED);
+        if (result == 0 || errno != EINVAL) return result;  // from Linux 5.4 on
+    }
+    return wait_for_child(P_PID, pid_, info, options | WEXITED);
+}
+
+/// Takes the status, if it has ended. What is left of its group goes first: with the status goes
+/// the number, which may be somebody else's next.
+int ChildState::take_status(::siginfo_t& info) noexcept {
+    if (group_ends_with_it_ && !detached_ && ask(info, WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid != 0) {
         kill_group();
     }
-    if (wait_for_child(pid_, info, WEXITED | WNOHANG) != 0) {
-        error_ = std::make_exception_ptr(
-            std::system_error(errno, std::system_category(), "wait for " + name_));
-    } else if (info.si_pid == 0) {
-        return;  // not yet
-    } else if (info.si_code == CLD_EXITED) {
+    return ask(info, WNOHANG);
+}
+
+void ChildState::look() {
+    ::siginfo_t info;
+    if (take_status(info) != 0) {
+        fail(errno);
+        return;
+    }
+    if (info.si_pid == 0) return;  // not yet
+    if (info.si_code == CLD_EXITED) {
         status_ = ExitStatus::of_code(info.si_status);
     } else {
         status_ = ExitStatus::of_signal(info.si_status, info.si_code == CLD_DUMPED);
@@ -143,8 +160,14 @@ void ChildState::look() {
     end();
 }
 
+void ChildState::fail(int code) {
+    error_ = std::make_exception_ptr(
+        std::system_error(code, std::system_category(), "wait for " + name_));
+    end();
+}
+
 void ChildState::end() noexcept {
-    const std::shared_ptr<ChildState> self = service_->take(pid_);
+    const std::shared_ptr<ChildState> self = service_->take(*this);
     running_ = false;
     grace_.cancel();
     looks_.cancel();
@@ -162,15 +185,15 @@ void ChildState::end() noexcept {
     }
 }
 
-bool ChildState::loop_closed() noexcept {
+ChildState::Left ChildState::loop_closed() noexcept {
     ::siginfo_t info;
     // Not so in a forked child, whose parent's children are not its own.
-    const bool there = wait_for_child(pid_, info, WEXITED | WNOHANG) == 0 && info.si_pid == 0;
-    if (there && !detached_) deliver(SIGKILL);
+    const bool there = take_status(info) == 0 && info.si_pid == 0;
+    const bool killed = there && !detached_ && kill_unasked();
     running_ = false;
     pidfd_.close();  // the loop watches nothing any more
     while (!waits_.empty()) cancel_operation(*waits_.take_first(), "the event loop was closed");
-    return there;
+    return !there ? Left::nothing : killed ? Left::killed : Left::going_on;
 }
 
 Promise<ExitStatus> ChildState::wait(const Here& here) {
@@ -194,19 +217,22 @@ Promise<ExitStatus> ChildState::wait(const Here& here) {
 /// Before it has a session of its own there is no such group, and nothing happens.
 void ChildState::kill_group() noexcept {
     ::siginfo_t info;
-    if (wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) == 0) ::kill(-pid_, SIGKILL);
+    if (ask(info, WNOHANG | WNOWAIT) == 0) ::kill(-pid_, SIGKILL);
 }
 
-/// An errno, or 0. If another part of the program has taken the status, the number may be somebody
-/// else's by now: so through the pidfd, if there is one.
+/// An errno, or 0. One that has ended unseen would take the signal all the same. If another part of
+/// the program has taken the status, the number may be somebody else's by now: so through the
+/// pidfd, if there is one.
 int ChildState::deliver(int signal) noexcept {
     if (signal == SIGKILL && group_ends_with_it_) kill_group();
+    ::siginfo_t info;
+    const bool ours = ask(info, WNOHANG | WNOWAIT) == 0;
+    if (ours && info.si_pid != 0) return ESRCH;
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
         if (errno != ENOSYS) return errno;
     }
-    ::siginfo_t info;
-    if (wait_for_child(pid_, info, WEXITED | WNOHANG | WNOWAIT) != 0) return ESRCH;  // not ours
+    if (!ours) return ESRCH;
     return ::kill(pid_, signal) == 0 ? 0 : errno;
 }
 
@@ -225,7 +251,21 @@ bool ChildState::send_signal(int signal) {
 }
 
 void ChildState::kill_late() noexcept {
-    if (running_) deliver(SIGKILL);
+    if (running_) kill_unasked();
+}
+
+/// Whether it will end by that.
+bool ChildState::kill_unasked() noexcept {
+    const int code = deliver(SIGKILL);
+    if (code == 0) return true;
+    if (code == ESRCH || !core.loop) return false;
+    try {
+        // It runs as somebody else, as a rule.
+        core.loop->log(LogLevel::warning,
+                       "cannot kill " + name_ + ": " + std::system_category().message(code));
+    } catch (...) {  // no memory for the words
+    }
+    return false;
 }
 
 Promise<ExitStatus> ChildState::stop(Duration grace, const Here& here) {
@@ -246,8 +286,7 @@ void ChildState::dropped() noexcept {
     if (!running_ || detached_ || process_ != ::getpid()) return;
     core.require_thread("a Process's destructor");
     if (graced_) return;
-    deliver(SIGKILL);
-    if (meant_ || !core.loop) return;
+    if (!kill_unasked() || meant_ || !core.loop) return;
     try {
         core.loop->log(LogLevel::warning,
                        "a Process is destroyed whose child runs, which is killed: " + name_);

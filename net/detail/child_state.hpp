@@ -12,9 +12,11 @@
 #include <reactor/handle.hpp>
 #include <reactor/promise.hpp>
 
+#include <cerrno>
 #include <exception>
 #include <string>
 
+#include <signal.h>
 #include <sys/types.h>
 
 namespace reactor {
@@ -59,14 +61,17 @@ public:
 
     /// The Process is the program's now: to drop it is a mistake, unless that was meant.
     void handed_over() noexcept { meant_ = false; }
-    void mean() noexcept { meant_ = true; }
     /// The Process is gone.
     void dropped() noexcept;
 
     /// It may have ended.
     void look();
-    /// True if it has to be waited for by others still.
-    bool loop_closed() noexcept;
+    /// It has ended, and another part of the program has taken its status: another child has its
+    /// number.
+    void replaced() { fail(ECHILD); }
+    /// What has to be waited for by others still: a child that ends soon, or one that goes on.
+    enum class Left { nothing, killed, going_on };
+    Left loop_closed() noexcept;
     /// A wait() was cancelled.
     void forget(ChildWait& wait) noexcept { waits_.take(wait); }
 
@@ -83,8 +88,12 @@ private:
 
     bool watch_descriptor();
     void watch_on_thread();
+    int ask(::siginfo_t& info, int options) const noexcept;
+    int take_status(::siginfo_t& info) noexcept;
+    void fail(int code);
     void end() noexcept;
     void kill_late() noexcept;
+    bool kill_unasked() noexcept;
     int deliver(int signal) noexcept;
     void kill_group() noexcept;
 

@@ -28,6 +28,7 @@ public:
     void append(ByteView bytes);
     /// The first `sent` bytes are out already.
     void append(std::string&& bytes, std::size_t sent);
+    /// The whole string stays while a part of it waits, and only that part is counted.
     void append(const std::shared_ptr<const std::string>& bytes, std::size_t sent);
     /// Takes a reference of its own.
     void append(FileOperation& file);

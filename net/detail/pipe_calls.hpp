@@ -15,8 +15,9 @@ namespace reactor {
 namespace net {
 namespace detail {
 
-// The calls of SocketCalls for what is no socket, and knows neither recv() nor MSG_NOSIGNAL:
-// repeated where a signal interrupts them, a negative number and errno for an error, no SIGPIPE.
+// The calls of SocketCalls for the ends of pipes, most of which are no sockets and know neither
+// recv() nor MSG_NOSIGNAL: repeated where a signal interrupts them, a negative number and errno for
+// an error, no SIGPIPE.
 
 inline ::ssize_t read_pipe(int descriptor, char* room, std::size_t size) noexcept {
     ::ssize_t got;

@@ -25,8 +25,9 @@ struct PipeEnd {
     bool tells_of_readers;
 };
 
-/// Takes over a descriptor that is non-blocking and close-on-exec already; connection_made() in the
-/// next batch. If it throws, the descriptor is the caller's still. `call` is for messages.
+/// Takes over a descriptor that is non-blocking and close-on-exec by the next batch, in which
+/// connection_made() comes. If it throws, the descriptor is the caller's still. `call` is for
+/// messages.
 Transport pipe_transport(const char* call, EventLoop& loop, int descriptor, PipeEnd end,
                          std::unique_ptr<Protocol> protocol);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/pipe_end.hpp>
 #include <net/detail/socket_service.hpp>
+#include <net/detail/standard_pipes.hpp>
 #include <net/detail/stream_receiver.hpp>
 #include <net/detail/transport_state.hpp>
 
@@ -16,6 +17,7 @@ namespace detail {
 void TransportState::become_pipe(PipeEnd&& end) {
     extras().pipe_name = std::move(end.name);
     pipe_ = true;
+    note_standard_pipe(descriptor_, this);
     if (end.direction == PipeEnd::write) {
         // As if it had ended: so nothing is read, and nothing waits for that.
         hears_nothing_ = eof_ = true;

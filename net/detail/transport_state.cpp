@@ -2,6 +2,7 @@
 #include <net/detail/transport_state.hpp>
 
 #include <net/detail/lingering.hpp>
+#include <net/detail/standard_pipes.hpp>
 #include <reactor/detail/loop_state.hpp>
 
 #include <cerrno>
@@ -258,6 +259,7 @@ void TransportState::depart() noexcept {
     }
     const int descriptor = descriptor_;
     descriptor_ = -1;
+    if (pipe_) forget_standard_pipe(descriptor, this);
     // Out of the selector before the number is free for others.
     if (!foreign_) service_->watches.forget_all(descriptor);  // else it is somebody else's number
     service_->remove(descriptor, *this);
@@ -299,6 +301,7 @@ void TransportState::vanish() noexcept {
     if (!foreign_) service_->watches.unreserve(descriptor_, this);
     service_->remove(descriptor_, *this);
     service_ = nullptr;
+    if (pipe_) forget_standard_pipe(descriptor_, this);
     descriptor_ = -1;
     drop_node(node_);
     { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
@@ -330,6 +333,7 @@ void TransportState::unwatched() noexcept {
     if (refusal == 0) foreign_ = foreign_ || watching_ || (output_ && output_->writer);
     watching_ = false;
     if (foreign_) service_->part(descriptor_, *this);
+    if (foreign_ && pipe_) forget_standard_pipe(descriptor_, this);
     try {
         Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
         std::swap(fresh, node_);

@@ -271,7 +271,7 @@ private:
     bool told_paused_ : 1;  // what the protocol knows of that
     bool flow_queued_ : 1;
     bool timed_ : 1;            // there is a time limit
-    bool pipe_ : 1;             // no socket
+    bool pipe_ : 1;             // one end of one, or a socket that is used as such
     bool hears_nothing_ : 1;    // a pipe's write end,
     bool watches_readers_ : 1;  // of which node_ looks whether anybody reads
     std::uint8_t dropped_writes_ = 0;

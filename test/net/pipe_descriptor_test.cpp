@@ -133,6 +133,14 @@ REACTOR_LOOP_TEST(what_is_no_pipe_is_refused_and_stays_the_callers) {
     BOOST_TEST(refusal([&] {
                    connect_read_pipe(loop, datagrams.number, told(course));
                }).find("is a socket without a stream") != std::string::npos);
+    const Descriptor listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    BOOST_REQUIRE(::listen(listening.number, 1) == 0);
+    for (const auto& call : {&open_read_pipe, &open_write_pipe}) {
+        BOOST_TEST(refusal([&] {
+                       call(loop, listening.number, reactor::Here());
+                   }).find("is a listening socket") != std::string::npos);
+    }
+    BOOST_TEST(blocks(listening.number));
     BOOST_CHECK_EXCEPTION(connect_read_pipe(loop, -1, told(course)), std::system_error,
                           [](const std::system_error& error) {
                               return error.code() == std::errc::bad_file_descriptor;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/child_state.hpp>
 #include <net/process.hpp>
 
 #include "processes.hpp"
@@ -17,6 +18,29 @@ const char* const stubborn = "trap '' TERM; echo there; while :; do sleep 1000 &
 
 void wait_until_there(ProcessTest& test, Process& child) {
     BOOST_TEST(test.loop.run_until_complete(child.output().read_line()) == "there\n");
+}
+
+/// A child that has ended, which its loop has not seen.
+Process ended_unseen(ProcessTest& test) {
+    Process child = test.shell("read line");
+    child.input().write("go\n");
+    ::siginfo_t info;
+    BOOST_TEST(::waitid(P_PID, static_cast<::id_t>(child.pid()), &info, WEXITED | WNOWAIT) == 0);
+    BOOST_TEST(child.running());
+    return child;
+}
+
+/// No warning, no grace: it has ended.
+void nothing_reaches_a_child_whose_end_is_unseen(ProcessTest& test) {
+    Process child = ended_unseen(test);
+    BOOST_TEST(!child.send_signal(SIGUSR1));
+    BOOST_TEST(!child.terminate());
+    BOOST_TEST(!child.kill());
+    const Promise<ExitStatus> stopped = child.stop(hours(1));
+    BOOST_TEST(test.loop.timer_count() == 0u);
+    BOOST_TEST(test.loop.run_until_complete(stopped).success());
+    ended_unseen(test);
+    BOOST_TEST(test.log == "");
 }
 
 bool ended(int pid) { return ::kill(pid, 0) != 0; }
@@ -76,6 +100,10 @@ PROCESS_TEST(signals_reach_a_child_and_nobody_after_its_end) {
     BOOST_TEST(!child.kill());
     BOOST_CHECK_THROW(child.send_signal(0), std::invalid_argument);
     BOOST_CHECK_THROW(child.send_signal(1000), std::invalid_argument);
+}
+
+PROCESS_TEST(a_child_whose_end_is_unseen_gets_no_signal) {
+    nothing_reaches_a_child_whose_end_is_unseen(*this);
 }
 
 PROCESS_TEST(a_child_that_is_terminated_or_killed) {
@@ -168,6 +196,35 @@ PROCESS_TEST(a_status_that_somebody_else_has_taken_is_told_as_an_error) {
     BOOST_TEST(!child.kill());
 }
 
+// Another part of the program has taken the status of the first one, and the system has given its
+// number to the second.
+PROCESS_TEST(a_number_that_is_given_again_ends_the_child_that_had_it) {
+    using reactor::net::detail::ChildService;
+    using reactor::net::detail::ChildState;
+    ChildService& service = loop.service<ChildService>();
+    const ::pid_t pid = ::fork();
+    if (pid == 0) {
+        ::pause();
+        ::_exit(0);
+    }
+    const auto first = std::make_shared<ChildState>(loop, pid, "first");
+    service.add(first);
+    first->watch(service);
+    const Promise<ExitStatus> lost = first->wait(reactor::Here());
+    const auto second = std::make_shared<ChildState>(loop, pid, "second");
+    service.add(second);
+    second->watch(service);
+    BOOST_CHECK_EXCEPTION(
+        loop.run_until_complete(lost), std::system_error, [](const std::system_error& error) {
+            return error.what() ==
+                   std::string("wait for first: ") + std::system_category().message(ECHILD);
+        });
+    BOOST_TEST(!first->running());
+    const Promise<ExitStatus> waiting = second->wait(reactor::Here());
+    BOOST_TEST(second->send_signal(SIGKILL));
+    BOOST_TEST(loop.run_until_complete(waiting).signal() == SIGKILL);
+}
+
 // ---- dropped --------------------------------------------------------------------------------
 
 PROCESS_TEST(a_process_that_is_dropped_kills_its_child) {
@@ -237,6 +294,22 @@ PROCESS_TEST(a_closing_loop_kills_its_children_and_leaves_no_zombie) {
     BOOST_CHECK_THROW(child.wait(), StateError);
 }
 
+PROCESS_TEST(a_detached_child_that_goes_on_keeps_no_other_one_a_zombie) {
+    Process first = start("sleep", {"1000"}, ProcessOptions());
+    Process other = start("sleep", {"1000"}, ProcessOptions());
+    Process last = start("sleep", {"1000"}, ProcessOptions());
+    first.detach();
+    other.detach();
+    loop.close();
+    for (int i = 0; i < 2000 && !ended(last.pid()); ++i) ::poll(nullptr, 0, 5);
+    BOOST_TEST(ended(last.pid()));
+    BOOST_TEST(!ended(first.pid()));
+    ::kill(other.pid(), SIGKILL);
+    for (int i = 0; i < 2000 && !ended(other.pid()); ++i) ::poll(nullptr, 0, 5);
+    BOOST_TEST(ended(other.pid()));
+    ::kill(first.pid(), SIGKILL);
+}
+
 PROCESS_TEST(a_forked_copy_of_the_program_leaves_the_children_alone) {
     std::unique_ptr<Process> child(new Process(start("cat", {}, piped())));
     const ::pid_t copy = ::fork();
@@ -264,6 +337,10 @@ REACTOR_LOOP_TEST_IN(WithoutPidfd, a_thread_tells_of_the_end) {
     Process other = shell("exec sleep 1000");
     BOOST_TEST(loop.run_until_complete(other.stop(hours(1))).signal() == SIGTERM);
     BOOST_TEST(!other.kill());
+}
+
+REACTOR_LOOP_TEST_IN(WithoutPidfd, a_child_whose_end_is_unseen_gets_no_signal_by_number) {
+    nothing_reaches_a_child_whose_end_is_unseen(*this);
 }
 
 REACTOR_LOOP_TEST_IN(WithoutPidfd, a_dropped_process_is_killed_and_a_closing_loop_kills) {

@@ -5,6 +5,9 @@
 
 #include <test/support/temporary_directory.hpp>
 
+#include <csignal>
+
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -23,6 +26,12 @@ std::string misuse(F call) {
         return error.what();
     }
     return "none";
+}
+
+bool dies_at_birth = false;
+
+void die_at_birth() {
+    if (dies_at_birth) ::kill(::getpid(), SIGKILL);
 }
 
 }  // namespace
@@ -71,12 +80,33 @@ PROCESS_TEST(a_descriptor_that_is_not_open_is_named) {
     BOOST_TEST(code == EBADF);
 }
 
-PROCESS_TEST(too_long_a_list_of_arguments_is_told) {
+PROCESS_TEST(too_long_a_list_of_arguments_and_too_long_a_name_are_told) {
     const std::string long_one(200000, 'x');
     const Promise<Process> starting = start_process(loop, "cat", {long_one, long_one}, piped());
-    BOOST_CHECK_EXCEPTION(
-        loop.run_until_complete(starting), std::system_error,
-        [](const std::system_error& error) { return error.code().value() == E2BIG; });
+    BOOST_CHECK_EXCEPTION(loop.run_until_complete(starting), std::system_error,
+                          [](const std::system_error& error) {
+                              return error.code().value() == E2BIG &&
+                                     error.what() == "run cat: " + error.code().message();
+                          });
+    int code;
+    const std::string long_name(300, 'x');
+    BOOST_TEST(refusal(long_name, piped(), code) ==
+               "run " + long_name + ": " + std::system_category().message(ENAMETOOLONG));
+    BOOST_TEST(code == ENAMETOOLONG);
+}
+
+// As the system may do to what has just been forked, when memory is short.
+PROCESS_TEST(a_child_that_is_killed_before_it_runs_the_program_has_not_started) {
+    static const int registered = ::pthread_atfork(nullptr, nullptr, &die_at_birth);
+    BOOST_REQUIRE(registered == 0);
+    dies_at_birth = true;
+    int code;
+    const std::string what = refusal("true", piped(), code);
+    dies_at_birth = false;
+    BOOST_TEST(what == "run true, ended by SIGKILL (signal 9) before the program ran: " +
+                           std::system_category().message(ECANCELED));
+    BOOST_TEST(code == ECANCELED);
+    BOOST_TEST(loop.run_until_complete(start("true", {}, piped()).wait()).success());
 }
 
 // At each of the descriptors that a start needs.

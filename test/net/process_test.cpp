@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/pipe.hpp>
 #include <net/process.hpp>
 
 #include "processes.hpp"
@@ -6,12 +7,18 @@
 #include <test/support/pattern.hpp>
 
 #include <csignal>
+#include <sstream>
+
+#include <sys/socket.h>
 
 using namespace processes;
 
 BOOST_AUTO_TEST_SUITE(process)
 
 namespace {
+
+using reactor::net::open_read_pipe;
+using reactor::net::open_write_pipe;
 
 /// While it lives, a standard descriptor of ours leads elsewhere, or is closed (-1).
 class Replaced {
@@ -76,6 +83,16 @@ PROCESS_TEST(a_signal_that_ends_it_is_told) {
     BOOST_TEST(status.code() == -1);
     BOOST_TEST(!status.success());
     BOOST_TEST(status.str() == "SIGTERM (signal 15)");
+}
+
+BOOST_AUTO_TEST_CASE(signals_have_their_names) {
+    BOOST_TEST(ExitStatus::of_signal(SIGSEGV, true).str() == "SIGSEGV (signal 11), core dumped");
+    BOOST_TEST(ExitStatus::of_signal(SIGVTALRM).str() ==
+               "SIGVTALRM (signal " + std::to_string(SIGVTALRM) + ')');
+    BOOST_TEST(ExitStatus::of_signal(SIGPROF).str() ==
+               "SIGPROF (signal " + std::to_string(SIGPROF) + ')');
+    BOOST_TEST(ExitStatus::of_signal(SIGIO).str().find("SIGIO (") == 0u);
+    BOOST_TEST(ExitStatus::of_signal(SIGRTMIN).str() == "signal " + std::to_string(SIGRTMIN));
 }
 
 PROCESS_TEST(arguments_come_as_they_are) {
@@ -155,6 +172,64 @@ PROCESS_TEST(a_program_without_a_standard_input_can_have_children) {
     cat.input().close();
     BOOST_TEST(all(cat.output()) == "through");
     BOOST_TEST(loop.run_until_complete(cat.wait()).success());
+}
+
+// Such as the epoll set of its loop, or a listening socket.
+PROCESS_TEST(what_a_program_opens_instead_of_its_standard_input_is_not_inherited) {
+    const Replaced in(0, -1);
+    BOOST_REQUIRE(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) == 0);
+    const auto options = ProcessOptions().output(ChildIo::pipe());
+    BOOST_TEST(output("readlink", {"/proc/self/fd/0"}, options) == "/dev/null\n");
+    // Unless it says so.
+    const std::string target = output("readlink", {"/proc/self/fd/0"},
+                                      ProcessOptions(options).input(ChildIo::descriptor(0)));
+    BOOST_TEST(target.find("socket:") == 0u, target);
+}
+
+// A transport's own descriptor does not block; the child would fail with EAGAIN.
+PROCESS_TEST(a_child_inherits_a_standard_descriptor_that_blocks_where_a_pipe_has_ours) {
+    int in[2], out[2];
+    BOOST_REQUIRE(::pipe2(in, O_CLOEXEC) == 0);
+    BOOST_REQUIRE(::pipe2(out, O_CLOEXEC) == 0);
+    bool succeeded;
+    int ours[2];
+    std::string later;
+    {
+        // What is checked in here would be reported to the pipe.
+        const Replaced from(0, in[0]);
+        const Replaced to(1, out[1]);
+        Stream reader = loop.run_until_complete(open_read_pipe(loop, 0));
+        Stream writer = loop.run_until_complete(open_write_pipe(loop, 1));
+        reader.transport().pause_reading();
+        const ::ssize_t written = ::write(in[1], "line\n", 5);
+        ::close(in[1]);
+        Process child = shell("grep -h ^flags: /proc/self/fdinfo/0 /proc/self/fdinfo/1; cat",
+                              ProcessOptions().errors(ChildIo::same_as_output()));
+        succeeded = loop.run_until_complete(child.wait()).success() && written == 5;
+        for (int number = 0; number < 2; ++number) ours[number] = ::fcntl(number, F_GETFL);
+        reader.transport().abort();
+        writer.transport().abort();
+        loop.run_until_idle();
+        // Whatever takes the number now is nobody's.
+        const int next = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+        later = std::to_string(next) + ' ' +
+                output("readlink", {"/proc/self/fd/0"}, ProcessOptions().output(ChildIo::pipe()));
+    }
+    BOOST_TEST(succeeded);
+    std::istringstream words(taken(out[0]));
+    for (const int flags_of_ours : ours) {
+        std::string word;
+        int flags = O_NONBLOCK;
+        words >> word >> std::oct >> flags;
+        BOOST_TEST(word == "flags:");
+        BOOST_TEST((flags & O_NONBLOCK) == 0);
+        BOOST_TEST((flags_of_ours & O_NONBLOCK) != 0);  // it is as it was
+    }
+    std::string line;
+    words >> line;
+    BOOST_TEST(line == "line");
+    BOOST_TEST(later == "0 /dev/null\n");
+    for (const int end : {in[0], out[0], out[1]}) ::close(end);
 }
 
 // Dispositions that are ignored, and masks, would be passed on by exec.
