@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/child_launch.hpp>
 #include <net/process.hpp>
 
 #include "processes.hpp"
 
 #include <csignal>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace processes;
 
@@ -63,6 +68,24 @@ PROCESS_TEST(the_group_of_a_detached_child_is_left_alone) {
     BOOST_TEST(loop.run_until_complete(child.wait()).success());
     BOOST_TEST(there(left));
     ::kill(left, SIGKILL);
+}
+
+PROCESS_TEST(a_loop_that_closes_before_it_has_seen_the_end_kills_what_is_left) {
+    int ends[2];
+    BOOST_REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    const reactor::net::detail::OwnedDescriptor from_left(ends[0]);
+    reactor::net::detail::OwnedDescriptor to_us(ends[1]);
+    Process child = shell("sleep 1000 >&- & echo there; read line",
+                          whole().errors(ChildIo::descriptor(to_us.get())));
+    to_us.close();
+    BOOST_TEST(loop.run_until_complete(child.output().read_line()) == "there\n");
+    child.input().write("go\n");
+    ::siginfo_t info;
+    BOOST_TEST(::waitid(P_PID, static_cast<::id_t>(child.pid()), &info, WEXITED | WNOWAIT) == 0);
+    BOOST_TEST(child.running());
+    loop.close();
+    char byte;
+    BOOST_TEST(::read(from_left.get(), &byte, 1) == 0);
 }
 
 PROCESS_TEST(a_program_that_is_refused_has_no_group) {
