@@ -207,11 +207,11 @@ PROCESS_TEST(a_number_that_is_given_again_ends_the_child_that_had_it) {
         ::pause();
         ::_exit(0);
     }
-    const auto first = std::make_shared<ChildState>(loop, pid, "first");
+    const auto first = std::make_shared<ChildState>(loop, pid, "first", false);
     service.add(first);
     first->watch(service);
     const Promise<ExitStatus> lost = first->wait(reactor::Here());
-    const auto second = std::make_shared<ChildState>(loop, pid, "second");
+    const auto second = std::make_shared<ChildState>(loop, pid, "second", false);
     service.add(second);
     second->watch(service);
     BOOST_CHECK_EXCEPTION(
