@@ -58,6 +58,17 @@ REACTOR_LOOP_TEST(DG_07_contradictory_arguments_are_refused) {
     loop.run_until_idle();
 }
 
+BOOST_AUTO_TEST_CASE(DG_07_a_host_without_a_name_is_no_host) {
+    const std::string why =
+        ": a host has a name: \"\" is no interface, and 0.0.0.0 or :: is every one";
+    BOOST_TEST(support::refusal<std::invalid_argument>([] {
+                   DatagramEndpointOptions().local("", 80);
+               }) == "DatagramEndpointOptions::local" + why);
+    BOOST_TEST(support::refusal<std::invalid_argument>([] {
+                   DatagramEndpointOptions().remote("", 80);
+               }) == "DatagramEndpointOptions::remote" + why);
+}
+
 REACTOR_LOOP_TEST(DG_07_a_family_alone_gives_an_endpoint_without_an_address) {
     Course course;
     DatagramSocket server(loop, any_port);
