@@ -127,7 +127,8 @@ void DatagramTransportState::flush() {
                 socket_.send_error(code, failed.bytes.size(), failed.to);
             drop_first();
             if (asking_) wait_for_room();
-            tell_error(error);  // last: it may do anything
+            if (!ending_) update_flow();
+            tell_error(error);  // last: it may do anything, and a LoopExit leaves from here
             return;
         }
         pause_.reset();

@@ -27,6 +27,23 @@ REACTOR_LOOP_TEST_IN(Sender, a_protocol_is_asked_to_pause_and_to_go_on) {
     end(loop, course);
 }
 
+REACTOR_LOOP_TEST_IN(Sender, it_is_asked_to_go_on_also_if_an_error_of_a_datagram_leaves_the_loop) {
+    transport.set_write_limits(WriteLimits(0, 0, 1000));
+    calls().full = true;
+    transport.send_to("x", addresses[0]);
+    loop.run_iterations(1);
+    BOOST_TEST(course.calls == "made pause");
+    calls().full = false;
+    calls().plan = {EPERM};
+    course.on_error = [] { throw reactor::LoopExit(); };
+    BOOST_CHECK_THROW(loop.run_forever(), reactor::LoopExit);
+    BOOST_TEST(course.calls == "made pause error");
+    BOOST_TEST(!transport.write_paused());
+    loop.run_iterations(1);
+    BOOST_TEST(course.calls == "made pause error resume");
+    end(loop, course);
+}
+
 // Nobody heeds pause_writing(), and memory has an end. Empty ones count, too.
 REACTOR_LOOP_TEST_IN(Sender, beyond_the_hard_limit_datagrams_are_dropped_and_that_is_told_once) {
     transport.set_write_limits(WriteLimits(0, 0, 1000));
