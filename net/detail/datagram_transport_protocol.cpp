@@ -56,8 +56,9 @@ void DatagramTransportState::set_limits(const WriteLimits& limits) {
 }
 
 void DatagramTransportState::update_flow() {
-    if (unsent_ > limits_.high) write_paused_ = true;
-    if (unsent_ <= limits_.low) write_paused_ = false;
+    const std::size_t waiting = weight();
+    if (waiting > limits_.high) write_paused_ = true;
+    if (waiting <= limits_.low) write_paused_ = false;
     if (write_paused_ == told_paused_ || flow_queued_) return;
     core.loop->call_soon(
         Options().label("net::DatagramTransport flow control"),

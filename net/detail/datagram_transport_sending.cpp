@@ -60,8 +60,7 @@ void DatagramTransportState::send_soon(ByteView bytes, const Endpoint& to) {
                 return;
             }
         }
-        // An empty datagram costs memory, too.
-        if (unsent_ + output_.size() * sizeof(OutgoingDatagram) >= limits_.hard) {
+        if (weight() >= limits_.hard) {
             if (!flood_told_) tell_error_soon(socket_.send_error(ENOBUFS, bytes.size(), to));
             flood_told_ = true;
             return;

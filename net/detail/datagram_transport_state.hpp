@@ -140,6 +140,10 @@ private:
     void hand_over_held();
 
     // sending
+    /// What waits, in memory, of which an empty datagram costs some, too. For the limits.
+    std::size_t weight() const noexcept {
+        return unsent_ + output_.size() * sizeof(OutgoingDatagram);
+    }
     void send_soon(ByteView bytes, const Endpoint& to);
     void append(ByteView bytes, const Endpoint& to);
     void count_dropped();
