@@ -70,9 +70,10 @@ public:
 
     /// Sends a datagram to the remote address, inside the call if the system takes it; else it is
     /// copied, and goes out in its place behind those that wait already. Never throws for what the
-    /// network does: that comes to error_received(), and the datagram is dropped. Dropped without a
-    /// word is one for a closing or lost transport (a warning is logged from the fifth time on).
-    /// Throws StateError if the endpoint has no remote address. asyncio: sendto.
+    /// network does: that comes to error_received(), and the datagram is dropped; of calls that
+    /// fail before the loop has told of it, the first sixteen are told. Dropped without a word is
+    /// one for a closing or lost transport (a warning is logged from the fifth time on). Throws
+    /// StateError if the endpoint has no remote address. asyncio: sendto.
     void send(ByteView bytes) const;
     /// The same to that address. Throws std::invalid_argument if the endpoint has a remote address
     /// and this is another one, or if it is empty. A Unix receiver that is full, and that the

@@ -44,8 +44,12 @@ void DatagramTransportState::tell_error(const std::system_error& error) {
 void DatagramTransportState::tell_error_soon(const std::system_error& error) {
     core.loop->call_soon(
         Options().label("net::DatagramTransport error"),
-        [](const Keep& state, const std::system_error& told) { state->tell_error(told); },
+        [](const Keep& state, const std::system_error& told) {
+            --state->errors_queued_;
+            state->tell_error(told);
+        },
         Keep(*this), error);
+    ++errors_queued_;
 }
 
 // ---- flow control ---------------------------------------------------------------------------

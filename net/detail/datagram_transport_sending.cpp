@@ -21,6 +21,8 @@ constexpr int calls_per_turn = 16;
 // asyncio's LOG_THRESHOLD_FOR_CONNLOST_WRITES (constants.py): a few that cross the end on their way
 // are no mistake.
 constexpr std::uint8_t silent_drops = 4;
+// Callbacks that wait for a program which sends in a loop what cannot be sent: they take memory.
+constexpr unsigned most_errors = 16;
 
 }  // namespace
 
@@ -56,7 +58,9 @@ void DatagramTransportState::send_soon(ByteView bytes, const Endpoint& to) {
             if (socket_.send(bytes, to) >= 0) return;
             const int code = errno;
             if (!would_block(code)) {
-                tell_error_soon(socket_.send_error(code, bytes.size(), to));
+                if (errors_queued_ < most_errors) {
+                    tell_error_soon(socket_.send_error(code, bytes.size(), to));
+                }
                 return;
             }
         }

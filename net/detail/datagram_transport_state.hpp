@@ -182,6 +182,7 @@ private:
     std::deque<Held> held_;
     std::size_t longest_ = 64 * 1024;
     std::uint32_t references_ = 1;
+    unsigned errors_queued_ = 0;  // of tell_error_soon()
     std::uint8_t dropped_ = 0;
     bool started_ = false;   // connection_made() was called,
     bool begun_ = false;     // and receiving may be watched for

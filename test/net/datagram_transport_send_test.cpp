@@ -114,6 +114,17 @@ REACTOR_LOOP_TEST_IN(Sender, an_error_of_a_send_at_once_is_told_from_the_loop) {
     end(loop, course);
 }
 
+REACTOR_LOOP_TEST_IN(Sender, of_many_sends_that_fail_at_once_no_more_than_sixteen_are_told) {
+    for (const std::size_t told : {16u, 32u}) {
+        calls().plan.assign(100, EPERM);
+        for (int i = 0; i < 100; ++i) transport.send_to("x", addresses[0]);
+        BOOST_TEST(calls().plan.empty());  // each was tried
+        loop.run_iterations(1);
+        BOOST_TEST(course.errors.size() == told);
+    }
+    end(loop, course);
+}
+
 REACTOR_LOOP_TEST_IN(Sender, DG_06_close_sends_what_waits_and_then_ends) {
     calls().full = true;
     for (const Endpoint& address : addresses) transport.send_to("last", address);
