@@ -102,11 +102,16 @@ void DatagramTransportState::hand_over(ByteView bytes, const Arrival& arrival) {
     }
 }
 
+void DatagramTransportState::drop_held() noexcept {
+    held_.clear();
+    held_.shrink_to_fit();
+}
+
 void DatagramTransportState::hand_over_held() {
     struct Rest {
         DatagramTransportState& state;
         ~Rest() {
-            if (state.closing_) state.held_.clear();
+            if (state.closing_) state.drop_held();
             if (!state.held_.empty()) state.queue();
         }
     } const rest{*this};

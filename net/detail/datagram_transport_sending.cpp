@@ -166,7 +166,8 @@ void DatagramTransportState::stop_waiting_for_room() noexcept {
 }
 
 void DatagramTransportState::drop_queue() noexcept {
-    std::deque<OutgoingDatagram>().swap(output_);
+    output_.clear();
+    output_.shrink_to_fit();  // not by a swap with a new one, which takes memory to be made
     unsent_ = 0;
     stop_waiting_for_room();
 }

@@ -205,6 +205,7 @@ void DatagramTransportState::finish() {
 
 void DatagramTransportState::depart() noexcept {
     { const std::unique_ptr<DatagramProtocol> gone = std::move(protocol_); }
+    drop_held();
     // Out of the selector before the number is free for others; if it is foreign, it is theirs.
     if (!foreign_) service_->watches.forget_all(socket_.number());
     service_->remove(*this);
@@ -228,7 +229,7 @@ void DatagramTransportState::loop_closed() noexcept {
     closing_ = ending_ = true;
     drop_queue();
     stop_waiting_for_room();
-    held_.clear();
+    drop_held();
     if (!foreign_) service_->watches.unreserve(socket_.number(), this);
     service_->remove(*this);
     service_ = nullptr;

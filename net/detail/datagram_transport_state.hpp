@@ -138,6 +138,7 @@ private:
     void receive();
     void hand_over(ByteView bytes, const Arrival& arrival);
     void hand_over_held();
+    void drop_held() noexcept;
 
     // sending
     /// What waits, in memory, of which an empty datagram costs some, too. For the limits.
