@@ -136,7 +136,8 @@ public:
 
     /// As the system has it now.
     Endpoint local_endpoint() const;
-    /// As connect() was given it. StateError if not connected.
+    /// As the system has it: after connect() to 0.0.0.0 or [::] this machine's own address.
+    /// StateError if not connected.
     Endpoint remote_endpoint() const;
 
     // Socket options. What the system says is thrown.

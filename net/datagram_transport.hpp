@@ -76,8 +76,9 @@ public:
     /// StateError if the endpoint has no remote address. asyncio: sendto.
     void send(ByteView bytes) const;
     /// The same to that address. Throws std::invalid_argument if the endpoint has a remote address
-    /// and this is another one, or if it is empty. A Unix receiver that is full, and that the
-    /// endpoint is not connected to, is asked again at growing intervals, up to 100 ms.
+    /// and this is neither that nor what was asked for, or if it is empty. A Unix receiver that is
+    /// full, and that the endpoint is not connected to, is asked again at growing intervals, up to
+    /// 100 ms.
     void send_to(ByteView bytes, const Endpoint& to) const;
 
     /// The bytes of the datagrams that wait to be sent.
@@ -113,7 +114,9 @@ public:
     /// As the system has it now: the first send of an unbound socket changes it. Once lost, the
     /// last one. asyncio: get_extra_info("sockname").
     Endpoint local_endpoint() const;
-    /// Where send() sends to; empty if there is no such address. asyncio: "peername".
+    /// Where send() sends to, as the system has it, so that it is what datagrams come from: who
+    /// asked for 0.0.0.0 or [::] gets this machine's own address. Empty if there is none. asyncio:
+    /// "peername".
     Endpoint remote_endpoint() const;
     /// -1 once the endpoint is lost. Stays the transport's: neither closed nor watched by others.
     int native_handle() const noexcept;

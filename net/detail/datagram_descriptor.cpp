@@ -254,7 +254,11 @@ void DatagramDescriptor::connect(const Endpoint& remote) {
         const int code = errno;
         throw socket_error(code, "connect to", remote);
     }
-    peer_ = remote;
+    ::sockaddr_storage address;
+    ::socklen_t size = sizeof address;
+    const bool known =
+        ::getpeername(number(), static_cast<::sockaddr*>(static_cast<void*>(&address)), &size) == 0;
+    peer_ = known ? Endpoint::from_sockaddr(&address, size) : remote;
     connected_ = true;
 }
 

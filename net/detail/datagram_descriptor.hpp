@@ -91,6 +91,8 @@ public:
     bool is_open() const noexcept { return socket_ != nullptr; }
     int number() const noexcept { return socket_ ? socket_->native_handle() : -1; }
     bool is_connected() const noexcept { return connected_; }
+    /// As the system has it: the one that datagrams come from. Whoever connects to 0.0.0.0 or [::]
+    /// is connected to this machine.
     const Endpoint& peer() const noexcept { return peer_; }
     /// Asked from the system each time: the first send of an unbound socket changes it.
     Endpoint local() const;

@@ -24,7 +24,7 @@ void DatagramTransportState::set_protocol(std::unique_ptr<DatagramProtocol> prot
 std::string DatagramTransportState::name() const {
     const std::string text =
         "net::DatagramTransport on " + in_words(socket_.is_open() ? socket_.address() : local_);
-    return remote_.empty() ? text : text + " to " + remote_.str();
+    return remote_.empty() ? text : text + " to " + remote().str();
 }
 
 void DatagramTransportState::failed(const char* method, const std::exception_ptr& error) {

@@ -40,8 +40,8 @@ void DatagramTransportState::send_to(ByteView bytes, const Endpoint& to) {
         send_soon(bytes, to);
         return;
     }
-    if (to != remote_) {
-        throw std::invalid_argument("send_to: " + to.str() + " is not " + remote_.str() +
+    if (to != remote() && to != remote_) {
+        throw std::invalid_argument("send_to: " + to.str() + " is not " + remote().str() +
                                     ", which is the remote address of this endpoint");
     }
     send(bytes);

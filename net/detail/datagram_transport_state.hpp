@@ -58,7 +58,9 @@ public:
     void set_longest(std::size_t bytes) noexcept { longest_ = bytes; }
     std::size_t longest() const noexcept { return longest_; }
     Endpoint local() const { return socket_.is_open() ? socket_.local() : local_; }
-    const Endpoint& remote() const noexcept { return remote_; }
+    const Endpoint& remote() const noexcept {
+        return socket_.peer().empty() ? remote_ : socket_.peer();
+    }
     const DatagramDescriptor& socket() const noexcept { return socket_; }
     DatagramProtocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<DatagramProtocol> protocol);
@@ -172,7 +174,7 @@ private:
     std::unique_ptr<DatagramProtocol> protocol_;
     std::vector<std::unique_ptr<DatagramProtocol>> retired_;  // replaced inside a method of theirs
     DatagramDescriptor socket_;
-    Endpoint remote_;
+    Endpoint remote_;           // as it was asked for; empty if there is none
     Endpoint local_;            // once it is lost
     std::exception_ptr error_;  // for connection_lost()
     std::deque<OutgoingDatagram> output_;
