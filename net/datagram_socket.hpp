@@ -130,7 +130,9 @@ public:
 
     bool is_open() const noexcept;
     bool is_connected() const noexcept;
-    /// The descriptor, -1 if closed. Stays the socket's.
+    /// The descriptor, -1 if closed. Stays the socket's. While something waits, what the system
+    /// puts into its error queue, if somebody asks for that (IP_RECVERR, SO_TIMESTAMPING), is
+    /// thrown away.
     int native_handle() const noexcept;
     EventLoop& loop() const;
 

@@ -119,6 +119,8 @@ public:
     /// "peername".
     Endpoint remote_endpoint() const;
     /// -1 once the endpoint is lost. Stays the transport's: neither closed nor watched by others.
+    /// What the system puts into its error queue, if somebody asks for that (IP_RECVERR,
+    /// SO_TIMESTAMPING), is thrown away.
     int native_handle() const noexcept;
     /// Null once the endpoint is lost.
     DatagramProtocol* protocol() const noexcept;

@@ -83,7 +83,9 @@ void DatagramTransportState::receive() {
     Handing handing(*this, got > 0 ? static_cast<unsigned>(got) : 0);
     if (got >= 0) {
         handing.run();
-    } else if (!would_block(code)) {
+    } else if (would_block(code)) {
+        socket_.drop_notes();
+    } else {
         // Of what was sent to there (ICMP), or of the receiving itself.
         const bool connected = socket_.is_connected();
         tell_error(socket_error(code, connected ? "receive from" : "receive on",

@@ -122,6 +122,7 @@ void DatagramTransportState::flush() {
         if (sent < 0) {
             const int code = errno;
             if (would_block(code)) {
+                if (i == 0) socket_.drop_notes();
                 wait_for_room();
                 return;
             }
