@@ -3,7 +3,6 @@
 
 #include <reactor/detail/loop_state.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -34,8 +33,16 @@ DatagramTransportService::~DatagramTransportService() {
     while (!transports_.empty()) transports_.back()->loop_closed();
 }
 
+void DatagramTransportService::add(DatagramTransportState& transport) {
+    transport.place = transports_.size();
+    transports_.push_back(&transport);
+}
+
 void DatagramTransportService::remove(DatagramTransportState& transport) noexcept {
-    transports_.erase(std::find(transports_.begin(), transports_.end(), &transport));
+    DatagramTransportState* const last = transports_.back();
+    transports_[transport.place] = last;
+    last->place = transport.place;
+    transports_.pop_back();
 }
 
 // ---- made, and gone -------------------------------------------------------------------------

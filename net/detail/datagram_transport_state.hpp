@@ -69,6 +69,7 @@ public:
     void loop_closed() noexcept;
 
     reactor::detail::LoopCore& core;
+    std::size_t place = 0;  // among those of its DatagramTransportService
 
 private:
     using Node = reactor::detail::Node;
