@@ -237,7 +237,7 @@ void DatagramTransportState::loop_closed() noexcept {
     drop_queue();
     stop_waiting_for_room();
     drop_held();
-    if (!foreign_) service_->watches.unreserve(socket_.number(), this);
+    service_->watches.unreserve(socket_.number(), this);
     service_->remove(*this);
     service_ = nullptr;
     let_go();

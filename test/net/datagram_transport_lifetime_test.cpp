@@ -166,6 +166,23 @@ REACTOR_LOOP_TEST(
     BOOST_TEST(::close(fd) == 0);
 }
 
+REACTOR_LOOP_TEST(an_endpoint_that_has_lost_its_number_leaves_it_to_the_one_that_has_it_now) {
+    Course first, second;
+    open(loop, first, at(any_port));
+    const int fd = first.transport.native_handle();
+    ::close(fd);
+    DatagramSocket socket(loop, any_port);
+    BOOST_TEST(socket.native_handle() == fd);
+    be_patient(loop);
+    loop.run_until_complete(create_datagram_endpoint(loop, told(second), std::move(socket)));
+    run_until(loop, [&] { return first.lost == 1; });
+    BOOST_TEST(second.transport.native_handle() == fd);
+    BOOST_CHECK_THROW(loop.add_reader(fd, [] {}), StateError);
+    second.transport.send_to("x", second.transport.local_endpoint());
+    run_until(loop, [&] { return second.got.size() == 1; });
+    end(loop, second);
+}
+
 // As the kernel does beyond /proc/sys/fs/epoll/max_user_watches.
 BOOST_AUTO_TEST_CASE(an_endpoint_that_the_selector_refuses_is_lost_and_closed) {
     reactor::testing::VirtualClock clock;
