@@ -88,6 +88,7 @@ public:
     /// (ENOBUFS), once for those dropped in a row. Throws std::invalid_argument, and changes
     /// nothing, unless low <= high <= hard. asyncio: 8 bytes more, since 3.13.
     void set_write_limits(WriteLimits limits) const;
+    /// Of an empty one: the default.
     WriteLimits write_limits() const noexcept;
     /// Whether more than the high mark is waiting: told to the protocol by pause_writing(), which
     /// comes as a callback of its own, and not at all if it has changed by then.
@@ -96,7 +97,8 @@ public:
     // ---- ending ----
 
     /// Stops receiving at once, sends what waits, and then ends: connection_lost(null). What was
-    /// not handed over yet is dropped. Again: no effect.
+    /// not handed over yet is dropped. Again: no effect. A Unix receiver that is full and does not
+    /// read keeps it from ending, without a limit: abort() does not wait.
     void close() const noexcept;
     /// Drops what waits and ends in the next iteration; also while closing.
     void abort() const noexcept;

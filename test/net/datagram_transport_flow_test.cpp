@@ -103,6 +103,7 @@ REACTOR_LOOP_TEST(a_full_receiver_that_it_is_not_connected_to_is_asked_from_time
     transport.send_to("behind", server.local_endpoint());
     BOOST_TEST(loop.watch_count() == 1u);
     transport.close();
+    loop.run_for(seconds(10));
     BOOST_TEST(course.lost == 0);
     for (int i = 0; i < before; ++i) BOOST_TEST(steal(server) == "f");
     loop.run_for(milliseconds(100));

@@ -212,6 +212,7 @@ REACTOR_LOOP_TEST(an_empty_transport_says_so) {
     BOOST_TEST(!empty.is_closing());
     BOOST_TEST(empty.native_handle() == -1);
     BOOST_TEST(empty.write_buffer_size() == 0u);
+    BOOST_TEST(empty.write_limits().high == WriteLimits().high);
     BOOST_TEST(empty.max_datagram_size() == 0u);
     BOOST_TEST(empty.protocol() == nullptr);
     BOOST_CHECK_THROW(empty.send("x"), StateError);
