@@ -66,7 +66,7 @@ REACTOR_LOOP_TEST(a_lost_endpoint_keeps_no_datagrams) {
     const std::size_t before = memory_in_use();
     BOOST_CHECK_THROW(loop.run_forever(), reactor::LoopExit);
     end(loop, course);
-    BOOST_TEST(memory_in_use() < before + 50000);
+    BOOST_TEST(memory_in_use() < before + 20000);
     BOOST_TEST(course.got.empty());
 }
 
