@@ -60,10 +60,11 @@ private:
                 if (both && local.family() != remote.family()) continue;
                 try {
                     open(local, remote);
-                    return make();
                 } catch (const std::system_error&) {
                     if (!first) first = std::current_exception();
+                    continue;
                 }
+                return make();  // what this throws is no reason to try the next address
             }
         }
         if (first) std::rethrow_exception(first);

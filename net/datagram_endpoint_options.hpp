@@ -32,8 +32,11 @@ public:
         local_ = {address, std::string(), Port()};
         return *this;
     }
+    /// Throws std::invalid_argument for an empty host, as below: an endpoint has one socket, so
+    /// that every interface is Endpoint("0.0.0.0", port) or, with DatagramOptions().v6_only(false)
+    /// for both families, Endpoint("::", port).
     DatagramEndpointOptions& local(const std::string& host, const Port& port) {
-        local_ = {Endpoint(), host, port};
+        local_ = named("local", host, port);
         return *this;
     }
     /// The one that send() sends to, and that alone is heard. asyncio: remote_addr.
@@ -42,7 +45,7 @@ public:
         return *this;
     }
     DatagramEndpointOptions& remote(const std::string& host, const Port& port) {
-        remote_ = {Endpoint(), host, port};
+        remote_ = named("remote", host, port);
         return *this;
     }
     /// With neither address: an unbound endpoint of that family. With one: it must be of it.
@@ -75,6 +78,8 @@ public:
     Deadline deadline() const noexcept { return deadline_; }
 
 private:
+    static Address named(const char* which, const std::string& host, const Port& port);
+
     Address local_;
     Address remote_;
     Endpoint::Family family_ = Endpoint::Family::none;

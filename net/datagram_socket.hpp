@@ -130,13 +130,16 @@ public:
 
     bool is_open() const noexcept;
     bool is_connected() const noexcept;
-    /// The descriptor, -1 if closed. Stays the socket's.
+    /// The descriptor, -1 if closed. Stays the socket's. While something waits, what the system
+    /// puts into its error queue, if somebody asks for that (IP_RECVERR, SO_TIMESTAMPING), is
+    /// thrown away.
     int native_handle() const noexcept;
     EventLoop& loop() const;
 
     /// As the system has it now.
     Endpoint local_endpoint() const;
-    /// As connect() was given it. StateError if not connected.
+    /// As the system has it: after connect() to 0.0.0.0 or [::] this machine's own address.
+    /// StateError if not connected.
     Endpoint remote_endpoint() const;
 
     // Socket options. What the system says is thrown.

@@ -70,21 +70,25 @@ public:
 
     /// Sends a datagram to the remote address, inside the call if the system takes it; else it is
     /// copied, and goes out in its place behind those that wait already. Never throws for what the
-    /// network does: that comes to error_received(), and the datagram is dropped. Dropped without a
-    /// word is one for a closing or lost transport (a warning is logged from the fifth time on).
-    /// Throws StateError if the endpoint has no remote address. asyncio: sendto.
+    /// network does: that comes to error_received(), and the datagram is dropped; of calls that
+    /// fail before the loop has told of it, the first sixteen are told. Dropped without a word is
+    /// one for a closing or lost transport (a warning is logged from the fifth time on). Throws
+    /// StateError if the endpoint has no remote address. asyncio: sendto.
     void send(ByteView bytes) const;
     /// The same to that address. Throws std::invalid_argument if the endpoint has a remote address
-    /// and this is another one, or if it is empty. A Unix receiver that is full, and that the
-    /// endpoint is not connected to, is asked again at growing intervals, up to 100 ms.
+    /// and this is neither that nor what was asked for, or if it is empty. A Unix receiver that is
+    /// full, and that the endpoint is not connected to, is asked again at growing intervals, up to
+    /// 100 ms.
     void send_to(ByteView bytes, const Endpoint& to) const;
 
     /// The bytes of the datagrams that wait to be sent.
     std::size_t write_buffer_size() const noexcept;
-    /// With `hard` bytes waiting, for which each datagram counts a little more than its own, the
-    /// next one is dropped, and error_received() told (ENOBUFS), once for those dropped in a row.
-    /// Throws std::invalid_argument, and changes nothing, unless low <= high <= hard.
+    /// For all of them each datagram counts some 150 bytes more than its own: empty ones cost
+    /// memory, too. With `hard` bytes waiting the next one is dropped, and error_received() told
+    /// (ENOBUFS), once for those dropped in a row. Throws std::invalid_argument, and changes
+    /// nothing, unless low <= high <= hard. asyncio: 8 bytes more, since 3.13.
     void set_write_limits(WriteLimits limits) const;
+    /// Of an empty one: the default.
     WriteLimits write_limits() const noexcept;
     /// Whether more than the high mark is waiting: told to the protocol by pause_writing(), which
     /// comes as a callback of its own, and not at all if it has changed by then.
@@ -93,7 +97,8 @@ public:
     // ---- ending ----
 
     /// Stops receiving at once, sends what waits, and then ends: connection_lost(null). What was
-    /// not handed over yet is dropped. Again: no effect.
+    /// not handed over yet is dropped. Again: no effect. A Unix receiver that is full and does not
+    /// read keeps it from ending, without a limit: abort() does not wait.
     void close() const noexcept;
     /// Drops what waits and ends in the next iteration; also while closing.
     void abort() const noexcept;
@@ -111,9 +116,13 @@ public:
     /// As the system has it now: the first send of an unbound socket changes it. Once lost, the
     /// last one. asyncio: get_extra_info("sockname").
     Endpoint local_endpoint() const;
-    /// Where send() sends to; empty if there is no such address. asyncio: "peername".
+    /// Where send() sends to, as the system has it, so that it is what datagrams come from: who
+    /// asked for 0.0.0.0 or [::] gets this machine's own address. Empty if there is none. asyncio:
+    /// "peername".
     Endpoint remote_endpoint() const;
     /// -1 once the endpoint is lost. Stays the transport's: neither closed nor watched by others.
+    /// What the system puts into its error queue, if somebody asks for that (IP_RECVERR,
+    /// SO_TIMESTAMPING), is thrown away.
     int native_handle() const noexcept;
     /// Null once the endpoint is lost.
     DatagramProtocol* protocol() const noexcept;

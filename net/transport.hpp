@@ -28,13 +28,13 @@ struct TransportAccess;
 }  // namespace detail
 
 /// How many unsent bytes a transport holds before it asks its protocol to pause, to go on, and
-/// before it gives the connection up. A value.
+/// before it gives the connection, or the datagram, up. A value.
 struct WriteLimits {
     std::size_t high = 64 * 1024;
     std::size_t low = 16 * 1024;
     /// A write that finds so many unsent bytes is one too many: the peer is not reading, and nobody
     /// heeds pause_writing(). The connection is lost with std::system_error (ENOBUFS). One write
-    /// may be as long as it likes.
+    /// may be as long as it likes. Of datagrams only that one is dropped: see DatagramTransport.
     std::size_t hard = 64 * 1024 * 1024;
 
     /// Asyncio's defaults where one mark is given: the high one is four times the low one.
@@ -128,6 +128,7 @@ public:
     std::size_t write_buffer_size() const noexcept;
     /// Throws std::invalid_argument, and changes nothing, unless low <= high <= hard.
     void set_write_limits(WriteLimits limits) const;
+    /// Of an empty one: the default.
     WriteLimits write_limits() const noexcept;
     /// Whether more than the high mark is waiting: told to the protocol by pause_writing(), which
     /// comes as a callback of its own, and not at all if it has changed by then.

@@ -82,6 +82,7 @@ DatagramDescriptor& DatagramDescriptor::operator=(DatagramDescriptor&& other) no
     file_ = std::move(other.file_);
     peer_ = other.peer_;
     connected_ = other.connected_;
+    ip_ = other.ip_;
     other.connected_ = false;
     return *this;
 }
@@ -167,7 +168,8 @@ int DatagramDescriptor::open(int family, const DatagramOptions& options) {
     error_code error;
     socket_->open(AsioDatagramProtocol(family), error);
     if (error) return error.value();
-    if (family == AF_UNIX) return 0;
+    ip_ = family != AF_UNIX;
+    if (!ip_) return 0;
     if (options.reuse_address()) {
         socket_->set_option(boost::asio::socket_base::reuse_address(true), error);
         if (error) return error.value();
@@ -236,6 +238,7 @@ DatagramDescriptor DatagramDescriptor::adopt(EventLoop& loop, int descriptor) {
     DatagramDescriptor made(loop);
     if (connected) made.peer_ = Endpoint::from_sockaddr(&address, size);
     made.connected_ = connected;
+    made.ip_ = family != AF_UNIX;
     error_code error;
     made.socket_->assign(AsioDatagramProtocol(family, option_of(descriptor, SO_PROTOCOL)),
                          descriptor, error);
@@ -254,7 +257,11 @@ void DatagramDescriptor::connect(const Endpoint& remote) {
         const int code = errno;
         throw socket_error(code, "connect to", remote);
     }
-    peer_ = remote;
+    ::sockaddr_storage address;
+    ::socklen_t size = sizeof address;
+    const bool known =
+        ::getpeername(number(), static_cast<::sockaddr*>(static_cast<void*>(&address)), &size) == 0;
+    peer_ = known ? Endpoint::from_sockaddr(&address, size) : remote;
     connected_ = true;
 }
 
@@ -317,6 +324,15 @@ int DatagramDescriptor::receive(char* room, std::size_t size, Arrival& arrival) 
 int DatagramDescriptor::receive(DatagramBatch& batch) noexcept {
     return static_cast<int>(uninterrupted(
         [&] { return ::recvmmsg(number(), batch.messages(), batch.count(), MSG_TRUNC, nullptr); }));
+}
+
+void DatagramDescriptor::drop_notes() noexcept {
+    if (!ip_) return;         // a Unix socket has no such queue: a datagram would come
+    constexpr int most = 64;  // of one event: more may come as fast as they go
+    ::msghdr message = ::msghdr();
+    for (int i = 0; i < most; ++i) {
+        if (uninterrupted([&] { return ::recvmsg(number(), &message, MSG_ERRQUEUE); }) < 0) return;
+    }
 }
 
 ::ssize_t DatagramDescriptor::send(ByteView bytes, const Endpoint& to) noexcept {

@@ -91,6 +91,8 @@ public:
     bool is_open() const noexcept { return socket_ != nullptr; }
     int number() const noexcept { return socket_ ? socket_->native_handle() : -1; }
     bool is_connected() const noexcept { return connected_; }
+    /// As the system has it: the one that datagrams come from. Whoever connects to 0.0.0.0 or [::]
+    /// is connected to this machine.
     const Endpoint& peer() const noexcept { return peer_; }
     /// Asked from the system each time: the first send of an unbound socket changes it.
     Endpoint local() const;
@@ -104,6 +106,10 @@ public:
     /// As many as there are, until the batch, which was open()ed, is full. -1 and errno, or how
     /// many.
     int receive(DatagramBatch& batch) noexcept;
+    /// An event told of something, and nothing was there: takes what else it may have been, for it
+    /// would tell so for ever. What an option of somebody else's has the system note beside the
+    /// datagrams (IP_RECVERR, SO_TIMESTAMPING) is thrown away.
+    void drop_notes() noexcept;
     /// To the peer if `to` is empty. -1 and errno, or what the system took.
     ::ssize_t send(ByteView bytes, const Endpoint& to) noexcept;
     /// The first ones of a queue, at most 64, in one call. -1 and errno, which is what the first
@@ -136,6 +142,7 @@ private:
     UnixSocketFile file_;
     Endpoint peer_;
     bool connected_ = false;
+    bool ip_ = false;
 };
 
 }  // namespace detail

@@ -78,6 +78,8 @@ void DatagramState::readable() {
         read_watch_.stop();
     } else if (advance(*receiving_)) {
         detach_receive();
+    } else {
+        socket_.drop_notes();
     }
 }
 

@@ -68,6 +68,7 @@ void DatagramState::writable() {
 void DatagramState::send_queued() {
     while (DatagramSend* const send = sends_.first()) {
         if (!attempt(*send, send->bytes)) {
+            socket_.drop_notes();
             wait_for_room();
             return;
         }

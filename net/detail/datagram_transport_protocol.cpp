@@ -24,7 +24,7 @@ void DatagramTransportState::set_protocol(std::unique_ptr<DatagramProtocol> prot
 std::string DatagramTransportState::name() const {
     const std::string text =
         "net::DatagramTransport on " + in_words(socket_.is_open() ? socket_.address() : local_);
-    return remote_.empty() ? text : text + " to " + remote_.str();
+    return remote_.empty() ? text : text + " to " + remote().str();
 }
 
 void DatagramTransportState::failed(const char* method, const std::exception_ptr& error) {
@@ -44,8 +44,12 @@ void DatagramTransportState::tell_error(const std::system_error& error) {
 void DatagramTransportState::tell_error_soon(const std::system_error& error) {
     core.loop->call_soon(
         Options().label("net::DatagramTransport error"),
-        [](const Keep& state, const std::system_error& told) { state->tell_error(told); },
+        [](const Keep& state, const std::system_error& told) {
+            --state->errors_queued_;
+            state->tell_error(told);
+        },
         Keep(*this), error);
+    ++errors_queued_;
 }
 
 // ---- flow control ---------------------------------------------------------------------------
@@ -56,8 +60,9 @@ void DatagramTransportState::set_limits(const WriteLimits& limits) {
 }
 
 void DatagramTransportState::update_flow() {
-    if (unsent_ > limits_.high) write_paused_ = true;
-    if (unsent_ <= limits_.low) write_paused_ = false;
+    const std::size_t waiting = weight();
+    if (waiting > limits_.high) write_paused_ = true;
+    if (waiting <= limits_.low) write_paused_ = false;
     if (write_paused_ == told_paused_ || flow_queued_) return;
     core.loop->call_soon(
         Options().label("net::DatagramTransport flow control"),

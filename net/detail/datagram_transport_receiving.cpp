@@ -83,7 +83,9 @@ void DatagramTransportState::receive() {
     Handing handing(*this, got > 0 ? static_cast<unsigned>(got) : 0);
     if (got >= 0) {
         handing.run();
-    } else if (!would_block(code)) {
+    } else if (would_block(code)) {
+        socket_.drop_notes();
+    } else {
         // Of what was sent to there (ICMP), or of the receiving itself.
         const bool connected = socket_.is_connected();
         tell_error(socket_error(code, connected ? "receive from" : "receive on",
@@ -102,11 +104,16 @@ void DatagramTransportState::hand_over(ByteView bytes, const Arrival& arrival) {
     }
 }
 
+void DatagramTransportState::drop_held() noexcept {
+    held_.clear();
+    held_.shrink_to_fit();
+}
+
 void DatagramTransportState::hand_over_held() {
     struct Rest {
         DatagramTransportState& state;
         ~Rest() {
-            if (state.closing_) state.held_.clear();
+            if (state.closing_) state.drop_held();
             if (!state.held_.empty()) state.queue();
         }
     } const rest{*this};

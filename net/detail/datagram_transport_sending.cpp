@@ -21,6 +21,8 @@ constexpr int calls_per_turn = 16;
 // asyncio's LOG_THRESHOLD_FOR_CONNLOST_WRITES (constants.py): a few that cross the end on their way
 // are no mistake.
 constexpr std::uint8_t silent_drops = 4;
+// Callbacks that wait for a program which sends in a loop what cannot be sent: they take memory.
+constexpr unsigned most_errors = 16;
 
 }  // namespace
 
@@ -38,8 +40,8 @@ void DatagramTransportState::send_to(ByteView bytes, const Endpoint& to) {
         send_soon(bytes, to);
         return;
     }
-    if (to != remote_) {
-        throw std::invalid_argument("send_to: " + to.str() + " is not " + remote_.str() +
+    if (to != remote() && to != remote_) {
+        throw std::invalid_argument("send_to: " + to.str() + " is not " + remote().str() +
                                     ", which is the remote address of this endpoint");
     }
     send(bytes);
@@ -56,12 +58,13 @@ void DatagramTransportState::send_soon(ByteView bytes, const Endpoint& to) {
             if (socket_.send(bytes, to) >= 0) return;
             const int code = errno;
             if (!would_block(code)) {
-                tell_error_soon(socket_.send_error(code, bytes.size(), to));
+                if (errors_queued_ < most_errors) {
+                    tell_error_soon(socket_.send_error(code, bytes.size(), to));
+                }
                 return;
             }
         }
-        // An empty datagram costs memory, too.
-        if (unsent_ + output_.size() * sizeof(OutgoingDatagram) >= limits_.hard) {
+        if (weight() >= limits_.hard) {
             if (!flood_told_) tell_error_soon(socket_.send_error(ENOBUFS, bytes.size(), to));
             flood_told_ = true;
             return;
@@ -119,6 +122,7 @@ void DatagramTransportState::flush() {
         if (sent < 0) {
             const int code = errno;
             if (would_block(code)) {
+                if (i == 0) socket_.drop_notes();
                 wait_for_room();
                 return;
             }
@@ -127,7 +131,8 @@ void DatagramTransportState::flush() {
                 socket_.send_error(code, failed.bytes.size(), failed.to);
             drop_first();
             if (asking_) wait_for_room();
-            tell_error(error);  // last: it may do anything
+            if (!ending_) update_flow();
+            tell_error(error);  // last: it may do anything, and a LoopExit leaves from here
             return;
         }
         pause_.reset();
@@ -162,7 +167,8 @@ void DatagramTransportState::stop_waiting_for_room() noexcept {
 }
 
 void DatagramTransportState::drop_queue() noexcept {
-    std::deque<OutgoingDatagram>().swap(output_);
+    output_.clear();
+    output_.shrink_to_fit();  // not by a swap with a new one, which takes memory to be made
     unsent_ = 0;
     stop_waiting_for_room();
 }

@@ -23,7 +23,7 @@ public:
     DatagramTransportService(const DatagramTransportService&) = delete;
     DatagramTransportService& operator=(const DatagramTransportService&) = delete;
 
-    void add(DatagramTransportState& transport) { transports_.push_back(&transport); }
+    void add(DatagramTransportState& transport);
     void remove(DatagramTransportState& transport) noexcept;
 
     /// Of all their watches. Who waits is told by the label, not by a place in here.

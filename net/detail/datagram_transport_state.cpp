@@ -3,7 +3,6 @@
 
 #include <reactor/detail/loop_state.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -34,8 +33,16 @@ DatagramTransportService::~DatagramTransportService() {
     while (!transports_.empty()) transports_.back()->loop_closed();
 }
 
+void DatagramTransportService::add(DatagramTransportState& transport) {
+    transport.place = transports_.size();
+    transports_.push_back(&transport);
+}
+
 void DatagramTransportService::remove(DatagramTransportState& transport) noexcept {
-    transports_.erase(std::find(transports_.begin(), transports_.end(), &transport));
+    DatagramTransportState* const last = transports_.back();
+    transports_[transport.place] = last;
+    last->place = transport.place;
+    transports_.pop_back();
 }
 
 // ---- made, and gone -------------------------------------------------------------------------
@@ -205,6 +212,7 @@ void DatagramTransportState::finish() {
 
 void DatagramTransportState::depart() noexcept {
     { const std::unique_ptr<DatagramProtocol> gone = std::move(protocol_); }
+    drop_held();
     // Out of the selector before the number is free for others; if it is foreign, it is theirs.
     if (!foreign_) service_->watches.forget_all(socket_.number());
     service_->remove(*this);
@@ -228,8 +236,8 @@ void DatagramTransportState::loop_closed() noexcept {
     closing_ = ending_ = true;
     drop_queue();
     stop_waiting_for_room();
-    held_.clear();
-    if (!foreign_) service_->watches.unreserve(socket_.number(), this);
+    drop_held();
+    service_->watches.unreserve(socket_.number(), this);
     service_->remove(*this);
     service_ = nullptr;
     let_go();

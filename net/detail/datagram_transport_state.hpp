@@ -58,7 +58,9 @@ public:
     void set_longest(std::size_t bytes) noexcept { longest_ = bytes; }
     std::size_t longest() const noexcept { return longest_; }
     Endpoint local() const { return socket_.is_open() ? socket_.local() : local_; }
-    const Endpoint& remote() const noexcept { return remote_; }
+    const Endpoint& remote() const noexcept {
+        return socket_.peer().empty() ? remote_ : socket_.peer();
+    }
     const DatagramDescriptor& socket() const noexcept { return socket_; }
     DatagramProtocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<DatagramProtocol> protocol);
@@ -67,6 +69,7 @@ public:
     void loop_closed() noexcept;
 
     reactor::detail::LoopCore& core;
+    std::size_t place = 0;  // among those of its DatagramTransportService
 
 private:
     using Node = reactor::detail::Node;
@@ -138,8 +141,13 @@ private:
     void receive();
     void hand_over(ByteView bytes, const Arrival& arrival);
     void hand_over_held();
+    void drop_held() noexcept;
 
     // sending
+    /// What waits, in memory, of which an empty datagram costs some, too. For the limits.
+    std::size_t weight() const noexcept {
+        return unsent_ + output_.size() * sizeof(OutgoingDatagram);
+    }
     void send_soon(ByteView bytes, const Endpoint& to);
     void append(ByteView bytes, const Endpoint& to);
     void count_dropped();
@@ -167,7 +175,7 @@ private:
     std::unique_ptr<DatagramProtocol> protocol_;
     std::vector<std::unique_ptr<DatagramProtocol>> retired_;  // replaced inside a method of theirs
     DatagramDescriptor socket_;
-    Endpoint remote_;
+    Endpoint remote_;           // as it was asked for; empty if there is none
     Endpoint local_;            // once it is lost
     std::exception_ptr error_;  // for connection_lost()
     std::deque<OutgoingDatagram> output_;
@@ -178,6 +186,7 @@ private:
     std::deque<Held> held_;
     std::size_t longest_ = 64 * 1024;
     std::uint32_t references_ = 1;
+    unsigned errors_queued_ = 0;  // of tell_error_soon()
     std::uint8_t dropped_ = 0;
     bool started_ = false;   // connection_made() was called,
     bool begun_ = false;     // and receiving may be watched for

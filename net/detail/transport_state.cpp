@@ -298,7 +298,7 @@ void TransportState::vanish() noexcept {
     closing_ = ending_ = true;
     const std::unique_ptr<Output> unsent = take_output();
     if (extras_) extras_->timer.cancel();
-    if (!foreign_) service_->watches.unreserve(descriptor_, this);
+    service_->watches.unreserve(descriptor_, this);
     service_->remove(descriptor_, *this);
     service_ = nullptr;
     if (pipe_) forget_standard_pipe(descriptor_, this);

@@ -179,7 +179,11 @@ bool WatchTable::remove(int fd, NodeKind kind) noexcept {
 
 void WatchTable::reserve(const char* call, int fd, const void* holder) {
     if (!find(fd)) grow(call, fd);
-    find(fd)->holder = holder;
+    Watch& watch = *find(fd);
+    // It was closed behind the back of the one who has it here: what the selector was told of that
+    // file says nothing of the one that has the number now.
+    if (watch.holder && watch.holder != holder && watch.registered != 0) deregister(fd, watch);
+    watch.holder = holder;
 }
 
 void WatchTable::unreserve(int fd, const void* holder) noexcept {

@@ -148,4 +148,22 @@ REACTOR_LOOP_TEST(a_sender_with_the_longest_path_of_all_is_one_without_a_name) {
     BOOST_TEST(adopted.local_endpoint().str() == "unix:");
 }
 
+// Else the loop would turn for nothing as long as somebody waits for a datagram.
+REACTOR_LOOP_TEST(what_the_system_notes_of_errors_is_thrown_away) {
+    be_patient(loop);
+    DatagramSocket socket(loop, any_port);
+    Endpoint nobody;
+    { nobody = DatagramSocket(loop, any_port).local_endpoint(); }
+    socket.connect(nobody);
+    keep_errors(socket.native_handle());
+    const Promise<Datagram> refused = socket.receive_from();
+    BOOST_TEST(socket.send("x").done());
+    BOOST_TEST(error_of(loop, refused) == "receive from " + nobody.str() + ": Connection refused");
+    const Promise<Datagram> waits = socket.receive_from();
+    for (int i = 0; i < 3 && told_of(socket.native_handle()) != 0; ++i) loop.run_iterations(1);
+    BOOST_TEST(told_of(socket.native_handle()) == 0);
+    BOOST_TEST(!waits.done());
+    BOOST_TEST(waits.cancel());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,7 +6,11 @@
 #include <net/resolver.hpp>
 #include <net/testing.hpp>
 
+#include <test/support/refusal.hpp>
+
+#include <cerrno>
 #include <stdexcept>
+#include <system_error>
 
 using namespace datagram_endpoints;
 using reactor::testing::open_descriptors;
@@ -52,6 +56,17 @@ REACTOR_LOOP_TEST(DG_07_contradictory_arguments_are_refused) {
     // A socket together with options is no call that compiles.
     BOOST_TEST(course.calls == "");
     loop.run_until_idle();
+}
+
+BOOST_AUTO_TEST_CASE(DG_07_a_host_without_a_name_is_no_host) {
+    const std::string why =
+        ": a host has a name: \"\" is no interface, and 0.0.0.0 or :: is every one";
+    BOOST_TEST(support::refusal<std::invalid_argument>([] {
+                   DatagramEndpointOptions().local("", 80);
+               }) == "DatagramEndpointOptions::local" + why);
+    BOOST_TEST(support::refusal<std::invalid_argument>([] {
+                   DatagramEndpointOptions().remote("", 80);
+               }) == "DatagramEndpointOptions::remote" + why);
 }
 
 REACTOR_LOOP_TEST(DG_07_a_family_alone_gives_an_endpoint_without_an_address) {
@@ -154,6 +169,22 @@ REACTOR_LOOP_TEST(a_factory_that_throws_or_gives_nothing_closes_the_socket) {
         BOOST_TEST(after == before);
     }
     end(loop, course);
+}
+
+// The addresses are to be tried, and not what the program does with the first good one.
+REACTOR_LOOP_TEST(a_factory_is_called_once_also_if_it_fails_as_the_system_does) {
+    be_patient(loop);
+    answer(loop, {Endpoint("127.0.0.1", 0), Endpoint("127.0.0.2", 0)});
+    int made = 0;
+    const DatagramProtocolFactory factory = [&]() -> std::unique_ptr<DatagramProtocol> {
+        ++made;
+        throw std::system_error(EACCES, std::system_category(), "open the key");
+    };
+    BOOST_TEST(
+        error_of(loop, create_datagram_endpoint(loop, factory,
+                                                DatagramEndpointOptions().local("here.test", 0))) ==
+        "open the key: Permission denied");
+    BOOST_TEST(made == 1);
 }
 
 REACTOR_LOOP_TEST(a_cancelled_promise_ends_what_there_is) {

@@ -3,19 +3,22 @@
 
 #include "datagram_sender.hpp"
 
+#include <cerrno>
 #include <stdexcept>
+#include <string>
 
 using namespace datagram_sender;
 
 BOOST_AUTO_TEST_SUITE(datagram_transport_flow)
 
 REACTOR_LOOP_TEST_IN(Sender, a_protocol_is_asked_to_pause_and_to_go_on) {
-    transport.set_write_limits(WriteLimits(10, 4));
+    transport.set_write_limits(WriteLimits(10000, 1000));
     BOOST_CHECK_THROW(transport.set_write_limits(WriteLimits(4, 10)), std::invalid_argument);
     calls().full = true;
-    for (int i = 0; i < 2; ++i) transport.send_to("12345", addresses[0]);
+    const std::string bytes(4000, 'x');
+    for (int i = 0; i < 2; ++i) transport.send_to(bytes, addresses[0]);
     BOOST_TEST(!transport.write_paused());
-    transport.send_to("6", addresses[1]);
+    transport.send_to(bytes, addresses[1]);
     BOOST_TEST(transport.write_paused());
     BOOST_TEST(course.calls == "made");
     loop.run_iterations(2);
@@ -24,6 +27,38 @@ REACTOR_LOOP_TEST_IN(Sender, a_protocol_is_asked_to_pause_and_to_go_on) {
     loop.run_iterations(2);
     BOOST_TEST(course.calls == "made pause resume");
     BOOST_TEST(!transport.write_paused());
+    end(loop, course);
+}
+
+// Else a program that heeds it would lose them at the hard limit, for which they count.
+REACTOR_LOOP_TEST_IN(Sender, empty_datagrams_count_for_a_pause_too) {
+    transport.set_write_limits(WriteLimits(2000, 1000));
+    calls().full = true;
+    for (int i = 0; i < 100 && !transport.write_paused(); ++i) transport.send_to("", addresses[0]);
+    BOOST_TEST(transport.write_paused());
+    BOOST_TEST(transport.write_buffer_size() == 0u);
+    loop.run_iterations(1);
+    BOOST_TEST(course.calls == "made pause");
+    calls().full = false;
+    loop.run_iterations(2);
+    BOOST_TEST(course.calls == "made pause resume");
+    end(loop, course);
+}
+
+REACTOR_LOOP_TEST_IN(Sender, it_is_asked_to_go_on_also_if_an_error_of_a_datagram_leaves_the_loop) {
+    transport.set_write_limits(WriteLimits(0, 0, 1000));
+    calls().full = true;
+    transport.send_to("x", addresses[0]);
+    loop.run_iterations(1);
+    BOOST_TEST(course.calls == "made pause");
+    calls().full = false;
+    calls().plan = {EPERM};
+    course.on_error = [] { throw reactor::LoopExit(); };
+    BOOST_CHECK_THROW(loop.run_forever(), reactor::LoopExit);
+    BOOST_TEST(course.calls == "made pause error");
+    BOOST_TEST(!transport.write_paused());
+    loop.run_iterations(1);
+    BOOST_TEST(course.calls == "made pause error resume");
     end(loop, course);
 }
 
@@ -68,6 +103,7 @@ REACTOR_LOOP_TEST(a_full_receiver_that_it_is_not_connected_to_is_asked_from_time
     transport.send_to("behind", server.local_endpoint());
     BOOST_TEST(loop.watch_count() == 1u);
     transport.close();
+    loop.run_for(seconds(10));
     BOOST_TEST(course.lost == 0);
     for (int i = 0; i < before; ++i) BOOST_TEST(steal(server) == "f");
     loop.run_for(milliseconds(100));

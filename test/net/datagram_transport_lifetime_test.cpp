@@ -4,6 +4,7 @@
 #include "datagram_endpoints.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 
 #include <cerrno>
 #include <memory>
@@ -14,6 +15,9 @@ using namespace datagram_endpoints;
 namespace {
 
 using Strings = std::vector<std::string>;
+
+/// The bytes that the program has from the heap; 0 if the allocator does not tell.
+std::size_t memory_in_use() { return ::mallinfo2().uordblks; }
 
 }  // namespace
 
@@ -46,6 +50,24 @@ REACTOR_LOOP_TEST(one_that_is_closed_while_it_is_made_hears_both_and_is_given_as
         BOOST_TEST(transport.protocol() == nullptr);
         BOOST_TEST(transport.local_endpoint().address() == "127.0.0.1");
     }
+}
+
+// Of the datagrams that a LoopExit has left behind, which nobody is to get any more.
+REACTOR_LOOP_TEST(a_lost_endpoint_keeps_no_datagrams) {
+    Course course;
+    const DatagramTransport transport = open(loop, course, at(abstract_name("held")));
+    DatagramSocket peer(loop, Endpoint::Family::local);
+    peer.connect(transport.local_endpoint());
+    for (int i = 0; i < 3; ++i) BOOST_TEST(peer.send(std::string(50000, 'x')).done());
+    course.on_datagram = [&] {
+        course.got.clear();
+        throw reactor::LoopExit();
+    };
+    const std::size_t before = memory_in_use();
+    BOOST_CHECK_THROW(loop.run_forever(), reactor::LoopExit);
+    end(loop, course);
+    BOOST_TEST(memory_in_use() < before + 20000);
+    BOOST_TEST(course.got.empty());
 }
 
 REACTOR_LOOP_TEST(any_callback_may_end_the_other_endpoint_of_the_same_batch) {
@@ -144,6 +166,23 @@ REACTOR_LOOP_TEST(
     BOOST_TEST(::close(fd) == 0);
 }
 
+REACTOR_LOOP_TEST(an_endpoint_that_has_lost_its_number_leaves_it_to_the_one_that_has_it_now) {
+    Course first, second;
+    open(loop, first, at(any_port));
+    const int fd = first.transport.native_handle();
+    ::close(fd);
+    DatagramSocket socket(loop, any_port);
+    BOOST_TEST(socket.native_handle() == fd);
+    be_patient(loop);
+    loop.run_until_complete(create_datagram_endpoint(loop, told(second), std::move(socket)));
+    run_until(loop, [&] { return first.lost == 1; });
+    BOOST_TEST(second.transport.native_handle() == fd);
+    BOOST_CHECK_THROW(loop.add_reader(fd, [] {}), StateError);
+    second.transport.send_to("x", second.transport.local_endpoint());
+    run_until(loop, [&] { return second.got.size() == 1; });
+    end(loop, second);
+}
+
 // As the kernel does beyond /proc/sys/fs/epoll/max_user_watches.
 BOOST_AUTO_TEST_CASE(an_endpoint_that_the_selector_refuses_is_lost_and_closed) {
     reactor::testing::VirtualClock clock;
@@ -173,6 +212,7 @@ REACTOR_LOOP_TEST(an_empty_transport_says_so) {
     BOOST_TEST(!empty.is_closing());
     BOOST_TEST(empty.native_handle() == -1);
     BOOST_TEST(empty.write_buffer_size() == 0u);
+    BOOST_TEST(empty.write_limits().high == WriteLimits().high);
     BOOST_TEST(empty.max_datagram_size() == 0u);
     BOOST_TEST(empty.protocol() == nullptr);
     BOOST_CHECK_THROW(empty.send("x"), StateError);

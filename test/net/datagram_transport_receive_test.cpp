@@ -159,6 +159,21 @@ REACTOR_LOOP_TEST_IN(Receiver, what_the_network_says_of_a_datagram_is_an_error_a
     end(loop, course);
 }
 
+// Its number is adopted with such an option, as a rule.
+REACTOR_LOOP_TEST_IN(Receiver, what_the_system_notes_of_errors_does_not_keep_the_loop_awake) {
+    Endpoint nobody;
+    { nobody = DatagramSocket(loop, any_port).local_endpoint(); }
+    const DatagramTransport transport = datagram_endpoints::open(loop, course, to(nobody));
+    keep_errors(transport.native_handle());
+    transport.send("x");
+    run_until(loop, [&] { return !course.errors.empty(); });
+    BOOST_TEST(course.code == ECONNREFUSED);
+    for (int i = 0; i < 3 && told_of(transport.native_handle()) != 0; ++i) loop.run_iterations(1);
+    BOOST_TEST(told_of(transport.native_handle()) == 0);
+    BOOST_TEST(course.calls == "made error");
+    end(loop, course);
+}
+
 REACTOR_LOOP_TEST_IN(Receiver, what_the_protocol_throws_is_reported_and_the_endpoint_goes_on) {
     open();
     course.on_datagram = [&] {

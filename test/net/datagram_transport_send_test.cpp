@@ -38,6 +38,26 @@ REACTOR_LOOP_TEST(DG_02_an_endpoint_with_a_remote_address_sends_there_only) {
     end(loop, unconnected);
 }
 
+// The system connects it to the loopback address, from which the answers come.
+REACTOR_LOOP_TEST(DG_02_a_remote_address_of_every_interface_is_the_one_that_answers) {
+    for (const char* const every : {"0.0.0.0", "::"}) {
+        Course server, client;
+        open(loop, server, at(Endpoint(every, 0)));
+        const Endpoint asked = server.transport.local_endpoint();
+        const DatagramTransport transport = open(loop, client, to(asked));
+        server.on_datagram = [&] { server.transport.send_to("answer", server.from.back()); };
+        transport.send_to("one", asked);
+        run_until(loop, [&] { return client.got.size() == 1; });
+        BOOST_TEST((transport.remote_endpoint() == client.from[0]));
+        transport.send_to("two", client.from[0]);
+        run_until(loop, [&] { return client.got.size() == 2; });
+        BOOST_TEST(server.got == (Strings{"one", "two"}));
+        end(loop, client);
+        BOOST_TEST((transport.remote_endpoint() == client.from[0]));
+        end(loop, server);
+    }
+}
+
 REACTOR_LOOP_TEST_IN(Sender, DG_04_what_does_not_fit_goes_out_in_order_to_its_own_addresses) {
     calls().full = true;
     std::string memory;
@@ -111,6 +131,17 @@ REACTOR_LOOP_TEST_IN(Sender, an_error_of_a_send_at_once_is_told_from_the_loop) {
     loop.run_iterations(1);
     BOOST_TEST(course.errors.back() ==
                "send 70000 bytes to " + addresses[2].str() + ": Message too long");
+    end(loop, course);
+}
+
+REACTOR_LOOP_TEST_IN(Sender, of_many_sends_that_fail_at_once_no_more_than_sixteen_are_told) {
+    for (const std::size_t told : {16u, 32u}) {
+        calls().plan.assign(100, EPERM);
+        for (int i = 0; i < 100; ++i) transport.send_to("x", addresses[0]);
+        BOOST_TEST(calls().plan.empty());  // each was tried
+        loop.run_iterations(1);
+        BOOST_TEST(course.errors.size() == told);
+    }
     end(loop, course);
 }
 

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <string>
 
+#include <netinet/in.h>
+
 /// What tests of datagram sockets share.
 namespace datagrams {
 
@@ -36,6 +38,19 @@ inline std::string peek(const DatagramSocket& socket) {
     char bytes[100];
     const ::ssize_t got = ::recv(socket.native_handle(), bytes, sizeof bytes, MSG_PEEK);
     return std::string(bytes, got < 0 ? 0 : static_cast<std::size_t>(got));
+}
+
+/// Has the system keep what ICMP says in the socket's error queue, too.
+inline void keep_errors(int descriptor) {
+    const int on = 1;
+    BOOST_TEST(::setsockopt(descriptor, IPPROTO_IP, IP_RECVERR, &on, sizeof on) == 0);
+}
+
+/// What an event would tell of the descriptor, without its room.
+inline short told_of(int descriptor) {
+    ::pollfd entry = {descriptor, POLLIN, 0};
+    BOOST_TEST(::poll(&entry, 1, 0) >= 0);
+    return entry.revents;
 }
 
 /// Takes one datagram out, with the loop knowing nothing; "(nothing)" if there is none.
