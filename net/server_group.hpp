@@ -32,8 +32,9 @@ struct ServerGroupAccess;
 /// How clients come to the loops of a ServerGroup.
 enum class Spread {
     /// Every loop listens (SO_REUSEPORT), and the system chooses by a hash of the addresses: no
-    /// way from thread to thread, and even for many clients only. Where one of the addresses is a
-    /// Unix socket's, as `in_turn`.
+    /// way from thread to thread, and even for many clients only. With max_connections() a client
+    /// whose loop is full waits for that loop, though another one may have room. Where one of the
+    /// addresses is a Unix socket's, as `in_turn`.
     by_system,
     /// The first loop listens, and gives each client to the next loop that has room: exactly even,
     /// for one post for each client. What Unix and inherited sockets need.
@@ -54,7 +55,8 @@ using StreamHandlerOfLoop = std::function<StreamHandler(EventLoop&)>;
 ///     serving ──shutdown()──> clients finish, new ones are served
 ///                  └──none left, or the grace is over──> closed ──flush──> over
 ///
-/// Destroyed, it stops listening, as close() does: the connections go on without it.
+/// Destroyed, it stops listening, as close() does: the connections go on without it, and so does a
+/// shutdown that has begun.
 class ServerGroup {
 public:
     ServerGroup() noexcept = default;
@@ -69,7 +71,8 @@ public:
 
     /// What the servers have seen, one for each loop, or their sums. A loop that has ended counts
     /// as nothing.
-    Promise<std::vector<ServerCounters>> counters_by_loop(EventLoop& loop) const;
+    Promise<std::vector<ServerCounters>> counters_by_loop(EventLoop& loop,
+                                                          Here here = Here()) const;
     Promise<ServerCounters> counters(EventLoop& loop, Here here = Here()) const;
 
     /// Each loop accepts who waits, and stops listening then, soon after this returns; the
@@ -108,7 +111,8 @@ private:
 ///
 /// Throws std::invalid_argument for an empty function and for start_serving(false). Fails with what
 /// create_server() and `factory` throw, and with StateError if a loop of the group has ended or not
-/// begun; nothing listens then, nor if it is cancelled.
+/// begun, ends meanwhile (by a LoopExit of `factory`, too), or has a network in memory; nothing
+/// listens then, nor if it is cancelled.
 Promise<ServerGroup> create_server_group(EventLoop& loop, const LoopGroup& loops,
                                          ProtocolFactoryOfLoop factory,
                                          const std::vector<Endpoint>& at,

@@ -1,241 +1,41 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <reactor/detail/loop_group_shared.hpp>
 #include <reactor/detail/signals_blocked.hpp>
 #include <reactor/error.hpp>
 #include <reactor/loop_group.hpp>
 #include <reactor/report.hpp>
 
-#include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <system_error>
-
-#include <cxxabi.h>
+#include <utility>
 
 namespace reactor {
 
 namespace {
 
-/// "reactor-loop-0": what pthread_setname_np() takes at most is 15 characters.
-std::string thread_name(const std::string& name, std::size_t index) {
-    const std::string number = "-" + std::to_string(index);
-    return name.substr(0, 15 - std::min<std::size_t>(15, number.size())) + number.substr(0, 15);
+/// What this thread, and so those that it starts, may run on: a container or taskset leaves a
+/// process some of the machine's processors.
+std::size_t processors() {
+    ::cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    // EINVAL: the machine may have more than the set has room for.
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        return static_cast<std::size_t>(std::max(1, CPU_COUNT(&allowed)));
+    }
+    return std::max(1u, std::thread::hardware_concurrency());
 }
 
 }  // namespace
 
-// ---- shared by the group and its threads ----------------------------------------------------
-
-struct LoopGroup::Shared {
-    struct Member {
-        Poster poster;
-        EventLoop* loop = nullptr;  // while it may be told to stop
-        bool begun = false;
-        Promise<void> main;  // its thread's alone
-    };
-
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::vector<Member> members;
-    bool started = false;
-    bool stopping = false;
-    std::size_t settled = 0;  // have begun, or ended without
-    std::size_t running = 0;  // threads
-    std::size_t turn = 0;
-    std::exception_ptr error;  // the first
-    bool told = false;
-    std::vector<Callback> at_end;  // called by the last thread to end
-    RunnerOptions options;
-    std::string name;
-    const ::pid_t process = ::getpid();
-
-    // ---- any thread ----
-
-    void stop() noexcept;
-    void stop(std::size_t index) noexcept;
-    void fail(std::exception_ptr&& failure, std::size_t index) noexcept;
-    void thread_ends(std::size_t index) noexcept;
-    bool is_stopping() {
-        const std::lock_guard<std::mutex> lock(mutex);
-        return stopping;
-    }
-    std::exception_ptr tell() {
-        const std::lock_guard<std::mutex> lock(mutex);
-        told = true;
-        return error;
-    }
-
-    // ---- the threads of the loops ----
-
-    class Main;
-
-    static void work(const std::shared_ptr<Shared>& self, std::size_t index, detail::LoopMain main);
-    void run(std::size_t index, detail::LoopMain main);
-    std::exception_ptr run_main(Runner& runner, std::size_t index, detail::LoopMain main);
-    Promise<void> begin(EventLoop& loop, std::size_t index, detail::LoopMain& main);
-    void leave(std::size_t index) noexcept;
-    void cancel_main(std::size_t index) {
-        // A copy: what is told of the cancellation may end the run.
-        const Promise<void> main = members[index].main;
-        if (main) main.cancel();
-    }
-};
-
-void LoopGroup::Shared::stop() noexcept {
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (stopping) return;
-        stopping = true;
-    }
-    // Those that have not begun see the flag when they do.
-    for (std::size_t i = 0; i < members.size(); ++i) stop(i);
-}
-
-void LoopGroup::Shared::stop(std::size_t index) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex);
-    const Member& member = members[index];
-    if (!member.begun || !member.loop) return;
-    try {
-        // The thread keeps `this`.
-        member.poster.post([this, index] { cancel_main(index); });
-    } catch (...) {
-        // No memory for a post: then without the politeness. The loop is there as long as its
-        // pointer is.
-        member.loop->stop_threadsafe();
-    }
-}
-
-/// One loop's error ends all.
-void LoopGroup::Shared::fail(std::exception_ptr&& failure, std::size_t index) noexcept {
-    bool first;
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-        first = !error;
-        if (first) error = std::move(failure);  // moved: see the end of it in join()
-    }
-    if (!first) {
-        log_to_standard_error(LogLevel::error, "Another error in loop " + std::to_string(index) +
-                                                   " of a LoopGroup\n" + describe(failure));
-    }
-    stop();
-}
-
-void LoopGroup::Shared::thread_ends(std::size_t index) noexcept {
-    std::vector<Callback> last;
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (!members[index].begun) ++settled;
-        if (--running == 0) last.swap(at_end);
-        changed.notify_all();
-    }
-    for (Callback& callback : last) {
-        try {
-            callback();
-        } catch (...) {
-            log_to_standard_error(LogLevel::error,
-                                  "The end of a LoopGroup cannot be told to an event loop\n" +
-                                      describe(std::current_exception()));
-        }
-    }
-}
-
-// ---- the threads of the loops ---------------------------------------------------------------
-
-/// What a Runner runs: it ends, and destroys what the user's main has captured, with its task.
-class LoopGroup::Shared::Main {
-public:
-    Main(Shared& shared, std::size_t index, detail::LoopMain main)
-        : shared_(shared), index_(index), main_(std::move(main)) {}
-
-    Promise<void> operator()(EventLoop& loop) { return shared_.begin(loop, index_, main_); }
-
-private:
-    Shared& shared_;
-    std::size_t index_;
-    detail::LoopMain main_;
-};
-
-void LoopGroup::Shared::work(const std::shared_ptr<Shared>& self, std::size_t index,
-                             detail::LoopMain main) {
-    // Ends also when the thread is cancelled inside a callback.
-    struct Thread {
-        Shared& shared;
-        std::size_t index;
-        ~Thread() { shared.thread_ends(index); }
-    } const thread{*self, index};
-    ::pthread_setname_np(::pthread_self(), thread_name(self->name, index).c_str());
-    std::exception_ptr error;
-    try {
-        self->run(index, std::move(main));
-    } catch (const abi::__forced_unwind&) {
-        throw;
-    } catch (...) {
-        error = std::current_exception();
-    }
-    // Outside of the handler, which would let go of it while join() throws it elsewhere.
-    if (error) self->fail(std::move(error), index);
-}
-
-void LoopGroup::Shared::run(std::size_t index, detail::LoopMain main) {
-    Runner runner(options);
-    // The others are told before this one cleans up, which may take its time.
-    std::exception_ptr failure = run_main(runner, index, std::move(main));
-    if (failure) fail(std::move(failure), index);
-    leave(index);
-    runner.close();
-    members[index].main = Promise<void>();  // what waited for it has ended
-}
-
-std::exception_ptr LoopGroup::Shared::run_main(Runner& runner, std::size_t index,
-                                               detail::LoopMain main) {
-    try {
-        runner.run(Main(*this, index, std::move(main)));
-    } catch (const CancelledError&) {
-        if (!is_stopping()) return std::current_exception();
-    } catch (const abi::__forced_unwind&) {
-        leave(index);
-        throw;
-    } catch (...) {
-        return std::current_exception();
-    }
-    return nullptr;
-}
-
-Promise<void> LoopGroup::Shared::begin(EventLoop& loop, std::size_t index, detail::LoopMain& main) {
-    Member& member = members[index];
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-        member.poster = loop.poster();
-        member.loop = &loop;
-    }
-    const Promise<void> made = main(loop, index);
-    member.main = made;
-    bool too_late;
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-        member.begun = true;
-        ++settled;
-        too_late = stopping;
-    }
-    changed.notify_all();
-    if (too_late) stop(index);
-    return made;
-}
-
-/// The loop's run is over: nothing is left to stop.
-void LoopGroup::Shared::leave(std::size_t index) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex);
-    members[index].loop = nullptr;
-}
-
-// ---- the group ------------------------------------------------------------------------------
-
 LoopGroup::LoopGroup(std::size_t loops, RunnerOptions options, const std::string& name)
     : shared_(std::make_shared<Shared>()) {
-    if (loops == 0) loops = std::max(1u, std::thread::hardware_concurrency());
+    if (loops == 0) loops = processors();
     shared_->members.resize(loops);
     shared_->options = std::move(options);
     shared_->options.handle_sigint = false;  // which is for the program's first thread
@@ -275,13 +75,23 @@ void LoopGroup::start_all(detail::LoopMain main) {
             throw StateError("LoopGroup::start: it was started before: make a new one");
         }
         shared.started = true;
+        // All at once: between two of them wait() would find that none is left.
+        shared.running = size();
     }
     try {
         threads_.reserve(size());
         for (std::size_t i = 0; i < size(); ++i) start_thread(i, main);
     } catch (...) {
+        {
+            const std::lock_guard<std::mutex> lock(shared.mutex);
+            if (!shared.error) {
+                shared.error = std::current_exception();
+                shared.told = true;
+            }
+        }
         stop();
         join_threads();
+        shared.threads_are_gone(size() - threads_.size());
         throw;
     }
     bool all;
@@ -295,24 +105,13 @@ void LoopGroup::start_all(detail::LoopMain main) {
 }
 
 void LoopGroup::start_thread(std::size_t index, const detail::LoopMain& main) {
-    const std::shared_ptr<Shared> shared = shared_;
-    {
-        const std::lock_guard<std::mutex> lock(shared->mutex);
-        ++shared->running;
-    }
     try {
         const detail::SignalsBlocked blocked;
-        threads_.emplace_back(&Shared::work, shared, index, main);
+        threads_.emplace_back(&Shared::work, shared_, index, main);
     } catch (const std::system_error& error) {
-        const std::lock_guard<std::mutex> lock(shared->mutex);
-        --shared->running;
         throw std::system_error(error.code(), "LoopGroup::start: thread " +
                                                   std::to_string(index + 1) + " of " +
                                                   std::to_string(size()));
-    } catch (...) {
-        const std::lock_guard<std::mutex> lock(shared->mutex);
-        --shared->running;
-        throw;
     }
 }
 
@@ -346,6 +145,11 @@ void LoopGroup::join() {
 
 Promise<void> LoopGroup::wait(EventLoop& loop, Here here) {
     loop.core().check("LoopGroup::wait");
+    if (is_own_thread()) {
+        throw StateError(
+            "LoopGroup::wait: this loop is one of its own, which would wait for its own end: wait "
+            "on a loop that is none of them");
+    }
     const std::shared_ptr<Shared> shared = shared_;
     const Promise<void> ended = loop.create_promise<void>(here);
     const Poster poster = loop.poster();
@@ -357,17 +161,27 @@ Promise<void> LoopGroup::wait(EventLoop& loop, Here here) {
             ended.set_result();
         }
     };
+    std::uint64_t number = 0;
     {
         const std::lock_guard<std::mutex> lock(shared->mutex);
         if (!shared->started)
             throw StateError("LoopGroup::wait: it was not started: start() first");
         if (shared->running != 0) {
+            number = ++shared->waits;
             // A closed loop takes no post: then nobody waits any more.
-            shared->at_end.emplace_back([poster, tell] { poster.post(tell); });
-            return ended;
+            shared->at_end.emplace(number, [poster, tell] { poster.post(tell); });
         }
     }
-    tell();
+    if (number == 0) {
+        tell();
+        return ended;
+    }
+    // One that is given up must not stay until the end, which may be far.
+    const std::weak_ptr<Shared> group = shared;
+    ended.add_done_callback([group, number](const Promise<void>& promise) {
+        const std::shared_ptr<Shared> there = group.lock();
+        if (there && promise.cancelled()) there->forget_wait(number);
+    });
     return ended;
 }
 
@@ -377,10 +191,6 @@ void LoopGroup::join_threads() noexcept {
     }
 }
 
-bool LoopGroup::is_own_thread() const noexcept {
-    const std::thread::id here = std::this_thread::get_id();
-    return std::any_of(threads_.begin(), threads_.end(),
-                       [here](const std::thread& thread) { return thread.get_id() == here; });
-}
+bool LoopGroup::is_own_thread() const noexcept { return shared_->is_here(); }
 
 }  // namespace reactor

@@ -39,9 +39,9 @@ namespace reactor {
 /// callback throws goes to its loop's exception handler, as ever, and ends nothing.
 class LoopGroup {
 public:
-    /// So many loops; 0: as many as there are processors for this process. `options` are those of
-    /// each loop's Runner; the loop factory is called on the loop's thread, a copy of it for each.
-    /// `name` and a number are what the system shows for the threads (15 characters).
+    /// So many loops; 0: as many as there are processors that this thread may run on. `options` are
+    /// those of each loop's Runner; the loop factory is called on the loop's thread, a copy of it
+    /// for each. `name` and a number are what the system shows for the threads (15 characters).
     explicit LoopGroup(std::size_t loops = 0, RunnerOptions options = RunnerOptions(),
                        const std::string& name = "reactor-loop");
     LoopGroup(const LoopGroup&) = delete;
@@ -60,7 +60,7 @@ public:
     ///
     /// If a thread cannot be started, a loop not made, or `main` throws, all that has begun is
     /// ended and joined, and this throws the error: the group has ended then. Throws StateError
-    /// for a second start.
+    /// for a second start, and if `main` returns an empty promise.
     void start();
     template <class F>
     void start(F main) {
@@ -77,12 +77,13 @@ public:
     void stop() noexcept;
 
     /// Waits until all threads have ended, and throws the first error, each time it is called;
-    /// CancelledError if a main promise was cancelled by somebody else than stop(). The owner's.
+    /// CancelledError if a main promise was cancelled by somebody else than stop(), StateError if a
+    /// thread was ended by pthread_exit() or pthread_cancel(), which ends all. The owner's.
     /// No effect before start(). Throws StateError on a thread of its own, which would wait for
     /// itself.
     void join();
     /// The same as a promise of a loop that is none of these, on whose thread it is called: done
-    /// when the loops are closed. Throws StateError before start().
+    /// when the loops are closed. Throws StateError before start(), and on a loop of these.
     Promise<void> wait(EventLoop& loop, Here here = Here());
 
 private:

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <cxxabi.h>
+
 namespace reactor {
 
 namespace {
@@ -149,6 +151,8 @@ void Runner::close() {
     try {
         finish_tasks();
         loop_->run_until_complete(shutdown_default_executor(*loop_, longest_shutdown));
+    } catch (const abi::__forced_unwind&) {
+        throw;  // pthread_exit() in a clean-up: the destructors close the loop
     } catch (...) {
         leaving = std::current_exception();
     }

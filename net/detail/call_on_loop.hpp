@@ -4,6 +4,7 @@
 
 #include <reactor/chain.hpp>
 #include <reactor/detail/chain_link.hpp>
+#include <reactor/error.hpp>
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
 
@@ -15,6 +16,12 @@
 namespace reactor {
 namespace net {
 namespace detail {
+
+/// The loop takes no posts: it has not begun, or has ended.
+class LoopDoesNotRun final : public BrokenPromise {
+public:
+    LoopDoesNotRun() : BrokenPromise("that event loop does not run") {}
+};
 
 /// What call_on_loop() posts.
 template <class T, class F>
@@ -54,11 +61,15 @@ private:
 };
 
 /// Calls f() on another loop, or this one, which returns a promise there: the promise here is
-/// chained to it. BrokenPromise if that loop has ended, or ends before.
+/// chained to it. LoopDoesNotRun if nothing is called; another BrokenPromise if that loop ends
+/// before the promise there is done, or f() ends it by LoopExit.
 template <class T, class F>
 Promise<T> call_on_loop(EventLoop& here, const Poster& there, F f) {
     const Promise<T> promise = here.create_promise<T>();
-    there.post(CallOnLoop<T, F>(promise, std::move(f)));
+    // What was to be posted breaks the promise when it goes, by a post that comes later than this.
+    if (!there.post(CallOnLoop<T, F>(promise, std::move(f)))) {
+        promise.set_exception(LoopDoesNotRun());
+    }
     return promise;
 }
 

@@ -182,6 +182,11 @@ void ServerState::watch_ready(unsigned index) {
 
 /// False: nobody is there, or there is no way to accept.
 bool ServerState::accept_from(Listening& from) {
+    if (hands_over_ && is_full()) {
+        // One of the loops that had room has ended.
+        update_accepting();
+        return false;
+    }
     Endpoint peer;
     const int descriptor = from.socket.accept(peer);
     if (descriptor >= 0) {
@@ -204,7 +209,15 @@ bool ServerState::accept_from(Listening& from) {
 }
 
 void ServerState::accept_waiting() {
+    if (closed_) return;
     const Keep keep(*this);
+    // There may be room that it has not been told of yet, or only that it rests until it is.
+    if (rest_) {
+        rest_.cancel();
+        end_rest();
+    } else {
+        update_accepting();
+    }
     // More cannot have waited when this began; without an end it would serve a crowd for ever.
     const int most = std::max(options_.backlog(), SOMAXCONN);
     for (Listening& one : listening_) {

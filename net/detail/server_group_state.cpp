@@ -2,6 +2,7 @@
 #include <net/detail/server_group_state.hpp>
 #include <net/detail/server_site.hpp>
 #include <net/detail/server_state.hpp>
+#include <net/detail/transport_service.hpp>
 #include <net/server_options.hpp>
 #include <reactor/error.hpp>
 
@@ -16,6 +17,17 @@ namespace detail {
 
 namespace {
 
+/// On any thread; the loop that runs there, if one does, may have waited for a descriptor.
+void close_here(int descriptor) noexcept {
+    EventLoop* const loop = running_loop();
+    TransportService* const service = loop ? loop->service_if_made<TransportService>() : nullptr;
+    if (service) {
+        service->close(descriptor);
+    } else {
+        ::close(descriptor);
+    }
+}
+
 /// A client on its way from the loop that has accepted it. Closed if it does not arrive.
 struct HandedClient {
     HandedClient(std::shared_ptr<ServerGroupState> to, int number, const Endpoint& from)
@@ -24,7 +36,7 @@ struct HandedClient {
     HandedClient& operator=(const HandedClient&) = delete;
     ~HandedClient() {
         if (descriptor < 0) return;
-        ::close(descriptor);
+        close_here(descriptor);
         if (seated) group->leave(index);
     }
 
@@ -50,7 +62,7 @@ ServerGroupState::ServerGroupState(std::vector<Poster> loops, bool in_turn, std:
 
 bool ServerGroupState::has_room() const noexcept {
     return std::any_of(seats_.begin(), seats_.end(), [this](const Seats& seats) {
-        return !seats.ended && seats.taken.load() < most_;
+        return !seats.ended.load() && seats.taken.load() < most_;
     });
 }
 
@@ -67,23 +79,30 @@ void ServerGroupState::give(const std::shared_ptr<ServerGroupState>& self, int d
     try {
         client = std::make_shared<HandedClient>(self, descriptor, peer);
     } catch (...) {
-        ::close(descriptor);
+        close_here(descriptor);
         throw;
     }
+    bool full = false;
     for (std::size_t tries = 0; tries < self->size(); ++tries) {
         const std::size_t index = self->turn_;
         self->turn_ = (index + 1) % self->size();
         Seats& seats = self->seats_[index];
         // Nobody else takes seats: what is free stays free.
-        if (seats.ended || seats.taken.load() >= self->most_) continue;
+        if (seats.ended.load()) continue;
+        if (seats.taken.load() >= self->most_) {
+            full = true;
+            continue;
+        }
         seats.taken.fetch_add(1);
         client->index = index;
         client->seated = true;
         if (self->loops_[index].post([client] { client->arrive(); })) return;
         client->seated = false;
-        seats.ended = true;
+        self->loop_ends(index);
     }
-    throw StateError("no loop of the group takes it: they have ended");
+    throw StateError(full ? "no loop of the group takes it: one has ended just now, and the others "
+                            "are full"
+                          : "no loop of the group takes it: they have ended");
 }
 
 void ServerGroupState::leave(std::size_t index) noexcept {

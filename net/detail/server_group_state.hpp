@@ -35,7 +35,7 @@ public:
     /// Whether no loop has room; if so, the acceptor hears when one has.
     bool is_full() noexcept;
     /// To the next loop that has room and has not ended; owns the descriptor from now on. Throws
-    /// StateError if there is none.
+    /// StateError if there is none: one that ends is known to have ended a moment later.
     static void give(const std::shared_ptr<ServerGroupState>& self, int descriptor,
                      const Endpoint& peer);
 
@@ -43,11 +43,13 @@ public:
 
     /// A client of that loop has gone.
     void leave(std::size_t index) noexcept;
+    /// That loop ends: it has room no more.
+    void loop_ends(std::size_t index) noexcept { seats_[index].ended.store(true); }
 
 private:
     struct Seats {
         std::atomic<std::size_t> taken{0};
-        bool ended = false;  // the loop; the acceptor's
+        std::atomic<bool> ended{false};  // the loop
     };
 
     bool has_room() const noexcept;

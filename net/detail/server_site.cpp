@@ -23,6 +23,10 @@ ServerSites::ServerSites(EventLoop& loop) {
     loop.service<ServerService>();
 }
 
+ServerSites::~ServerSites() {
+    for (const auto& one : sites_) one.second.group->loop_ends(one.second.index);
+}
+
 ServerSite* ServerSites::find(EventLoop& loop, const ServerGroupState* group) {
     ServerSites* const all = loop.service_if_made<ServerSites>();
     if (!all) return nullptr;
@@ -36,13 +40,26 @@ void ServerSites::add(ServerSite site) {
 }
 
 void ServerSites::remove(EventLoop& loop, const ServerGroupState* group) {
-    ServerSites* const all = loop.service_if_made<ServerSites>();
-    if (!all) return;
-    const auto found = all->sites_.find(group);
-    if (found == all->sites_.end()) return;
+    ServerSite* const site = find(loop, group);
+    if (!site) return;
+    site->ended = true;
+    if (site->holds == 0) loop.service<ServerSites>().erase(group);
+}
+
+void ServerSites::hold(EventLoop& loop, const ServerGroupState* group) {
+    if (ServerSite* const site = find(loop, group)) ++site->holds;
+}
+
+void ServerSites::release(EventLoop& loop, const ServerGroupState* group) {
+    ServerSite* const site = find(loop, group);
+    if (site && --site->holds == 0 && site->ended) loop.service<ServerSites>().erase(group);
+}
+
+void ServerSites::erase(const ServerGroupState* group) {
+    const auto found = sites_.find(group);
     // Out of the table first: what a factory has captured may do anything when it goes.
     const ServerSite gone = std::move(found->second);
-    all->sites_.erase(found);
+    sites_.erase(found);
 }
 
 }  // namespace detail

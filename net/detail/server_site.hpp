@@ -7,6 +7,7 @@
 #include <net/server.hpp>
 #include <reactor/event_loop.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -35,6 +36,9 @@ struct ServerSite {
     std::shared_ptr<ServerGroupState> group;
     Server server;    // the clients', which listens itself if there is no acceptor in the group
     Server acceptor;  // hands the clients over; on the first loop, else empty
+    std::size_t index = 0;  // of the loop
+    std::size_t holds = 0;  // shutdowns under way
+    bool ended = false;     // the ServerGroup has gone: stays as long as it is held
 
     /// The one that has the sockets; may be a server without any.
     Server& listening() noexcept { return acceptor ? acceptor : server; }
@@ -47,13 +51,22 @@ struct ServerSite {
 class ServerSites {
 public:
     explicit ServerSites(EventLoop& loop);
+    /// The loop ends.
+    ~ServerSites();
+    ServerSites(const ServerSites&) = delete;
+    ServerSites& operator=(const ServerSites&) = delete;
 
     /// Null if that group has none here, or none any more.
     static ServerSite* find(EventLoop& loop, const ServerGroupState* group);
     void add(ServerSite site);
+    /// The ServerGroup goes. What is held stays until nobody holds it.
     static void remove(EventLoop& loop, const ServerGroupState* group);
+    static void hold(EventLoop& loop, const ServerGroupState* group);
+    static void release(EventLoop& loop, const ServerGroupState* group);
 
 private:
+    void erase(const ServerGroupState* group);
+
     std::unordered_map<const ServerGroupState*, ServerSite> sites_;
 };
 

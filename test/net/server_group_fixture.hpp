@@ -14,11 +14,13 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <future>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -134,6 +136,58 @@ private:
     std::promise<void> end_;
 };
 
+/// A group of two whose loops end one by one.
+class EndingLoops {
+public:
+    EndingLoops() {
+        loops.start([this](EventLoop& on, std::size_t index) {
+            const Promise<void> main = on.create_promise<void>();
+            told_[index].set_value(main);
+            return main;
+        });
+        for (std::size_t i = 0; i < 2; ++i) mains_[i] = told_[i].get_future().get();
+    }
+    /// It takes no posts afterwards.
+    void end(std::size_t index) {
+        const Promise<void> main = mains_[index];
+        loops.poster(index).post([main] { main.set_result(); });
+        while (loops.poster(index).post([] {})) std::this_thread::yield();
+    }
+
+    LoopGroup loops{2};
+
+private:
+    std::promise<Promise<void>> told_[2];
+    Promise<void> mains_[2];
+};
+
+/// Factories for two loops, which echo. What has made them all on a loop is gone when that loop
+/// knows no server any more.
+class WatchedFactories {
+public:
+    ProtocolFactory operator()(EventLoop&) {
+        const auto watched = std::make_shared<Watched>(gone_[made_++]);
+        return [watched] { return std::unique_ptr<Protocol>(new echo::EchoProtocol); };
+    }
+    /// Waits until that is gone.
+    void wait(std::size_t index) const { gone_[index]->get_future().get(); }
+
+private:
+    using Gone = std::shared_ptr<std::promise<void>>;
+
+    struct Watched {
+        explicit Watched(Gone told) : gone(std::move(told)) {}
+        Watched(const Watched&) = delete;
+        Watched& operator=(const Watched&) = delete;
+        ~Watched() { gone->set_value(); }
+        const Gone gone;
+    };
+
+    const Gone gone_[2] = {std::make_shared<std::promise<void>>(),
+                           std::make_shared<std::promise<void>>()};
+    std::size_t made_ = 0;
+};
+
 struct ServerGroupTest {
     ServerGroupTest() { loops.start(); }
 
@@ -165,6 +219,10 @@ struct ServerGroupTest {
             all.push_back(one.accepted);
         }
         return all;
+    }
+    /// What the loops were told before this, and what they told the first one then, is done.
+    void loops_have_heard() {
+        for (const std::size_t index : {0, 1, 0}) submit(loops.poster(index), [] {}).take();
     }
     /// The text of what the promise fails with.
     template <class T>

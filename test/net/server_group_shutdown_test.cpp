@@ -85,6 +85,7 @@ BOOST_AUTO_TEST_CASE(who_waits_to_be_accepted_is_served_in_spite_of_close) {
             for (int i = 0; i < 12; ++i) clients.emplace_back(address);
             server.close();
         }
+        loops_have_heard();
         for (const Client& client : clients) BOOST_TEST(client.echo("hello") == "hello");
         BOOST_TEST(wait(server.counters(loop)).open == 12u);
         BOOST_TEST(Client(address).error() == ECONNREFUSED);
@@ -105,6 +106,7 @@ BOOST_AUTO_TEST_CASE(who_waits_to_be_accepted_is_served_in_spite_of_the_destruct
             for (int i = 0; i < 12; ++i) clients.emplace_back(address);
             server = ServerGroup();
         }
+        loops_have_heard();
         for (const Client& client : clients) BOOST_TEST(client.echo("hello") == "hello");
         BOOST_TEST(Client(address).error() == ECONNREFUSED);
     }
@@ -193,12 +195,43 @@ BOOST_AUTO_TEST_CASE(the_group_may_go_while_it_shuts_down) {
     for (const Spread spread : both_ways) {
         serve(spread);
         std::vector<Client> clients = served(2);
-        const Promise<ShutdownSummary> over = server.shutdown(loop, hours(1));
+        Promise<ShutdownSummary> over = server.shutdown(loop, hours(1));
         for (int i = 0; i < 3; ++i) wait(server.counters(loop));
         server = ServerGroup();
-        clients.clear();
-        wait(over);
+        loops_have_heard();
         BOOST_TEST(Client(address).error() == ECONNREFUSED);
+        for (const Client& client : clients) BOOST_TEST(client.echo("hello") == "hello");
+        BOOST_TEST(!over.done());
+        clients.clear();
+        BOOST_TEST(counts(wait(over)) == "2 0 0");
+
+        serve(spread);
+        clients = served(3);
+        over = server.shutdown(loop, seconds(0), hours(1));
+        server = ServerGroup();
+        BOOST_TEST(counts(wait(over)) == "0 3 0");
+        for (const Client& client : clients) BOOST_TEST(client.read() == "end");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_goes_is_forgotten_when_its_shutdown_is_over) {
+    for (const Spread spread : both_ways) {
+        for (const bool cancelled : {false, true}) {
+            WatchedFactories factories;
+            server = wait(create_server_group(loop, loops, std::ref(factories), {any_port},
+                                              ServerOptions(), spread));
+            address = server.endpoints().at(0);
+            std::vector<Client> clients = served(2);
+            const Promise<ShutdownSummary> over = server.shutdown(loop, hours(1));
+            server = ServerGroup();
+            if (cancelled) {
+                over.cancel();
+                BOOST_CHECK_THROW(wait(over), reactor::CancelledError);
+            }
+            clients.clear();
+            if (!cancelled) wait(over);
+            for (const std::size_t index : {0, 1}) factories.wait(index);
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 namespace {
 
 std::atomic<long> count{0};
+std::atomic<long> freed{0};
 
 void* counted(std::size_t size) {
     count.fetch_add(1, std::memory_order_relaxed);
@@ -16,17 +17,25 @@ void* counted(std::size_t size) {
     throw std::bad_alloc();
 }
 
+void release(void* memory) noexcept {
+    if (memory) freed.fetch_add(1, std::memory_order_relaxed);
+    std::free(memory);
+}
+
 }  // namespace
 
 namespace support {
 
 long allocation_count() noexcept { return count.load(std::memory_order_relaxed); }
+long allocations_left() noexcept {
+    return allocation_count() - freed.load(std::memory_order_relaxed);
+}
 
 }  // namespace support
 
 void* operator new(std::size_t size) { return counted(size); }
 void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }

@@ -7,6 +7,8 @@ namespace support {
 /// How often the program has asked operator new for memory. A test that calls this is linked with
 /// an operator new that counts; any thread.
 long allocation_count() noexcept;
+/// How many of those it has not given back.
+long allocations_left() noexcept;
 
 }  // namespace support
 
