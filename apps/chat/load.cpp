@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "load.hpp"
-#include "lines.hpp"
 
 #include <apps/command_line/arguments.hpp>
+#include <apps/lines/lines.hpp>
 
 #include <net/create_connection.hpp>
 #include <net/transport.hpp>
@@ -138,11 +138,11 @@ private:
                      sizeof stalled_buffer);
     }
     void data_received(ByteView bytes) override {
-        lines_.feed(bytes, [this](const ByteView* line) {
-            if (line) {
-                take(line->str());
-            } else {
+        lines_.feed(bytes, [this](ByteView line, bool cut) {
+            if (cut) {
                 crowd_->fail("a line is longer than any that was said");
+            } else {
+                take(lines::without_return(line).str());
             }
             return !transport_.is_closing();
         });
@@ -176,7 +176,7 @@ private:
 
     std::shared_ptr<Crowd> crowd_;
     std::size_t number_;
-    Lines lines_;
+    lines::Lines lines_;
     std::vector<std::size_t> next_;  // line of each speaker
     bool joined_ = false;
     net::Transport transport_;

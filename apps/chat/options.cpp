@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <apps/command_line/arguments.hpp>
+#include <apps/command_line/modes.hpp>
 
 #include <string>
 
@@ -127,23 +128,8 @@ void parse_load(Arguments& arguments, Options& options) {
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
-    Options options;
-    Arguments arguments(argc, argv);
-    for (int i = 1; i < argc; ++i) {
-        if (std::string(argv[i]) == "--help") return options;
-    }
-    if (arguments.empty()) throw UsageError("serve or load?");
-    const std::string mode = arguments.next();
-    if (mode == "serve") {
-        options.mode = Options::Mode::serve;
-        parse_serve(arguments, options);
-    } else if (mode == "load") {
-        options.mode = Options::Mode::load;
-        parse_load(arguments, options);
-    } else {
-        throw UsageError("serve or load, not '" + mode + "'");
-    }
-    return options;
+    return parse_modes<Options>(argc, argv, {"serve", Options::Mode::serve, &parse_serve},
+                                {"load", Options::Mode::load, &parse_load});
 }
 
 }  // namespace chat

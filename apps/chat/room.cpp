@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "room.hpp"
-#include "lines.hpp"
 #include "text.hpp"
+
+#include <apps/lines/lines.hpp>
 
 #include <net/transport.hpp>
 #include <reactor/error.hpp>
@@ -65,7 +66,7 @@ struct Room::State {
 class Room::Member final : public net::Protocol {
 public:
     explicit Member(std::shared_ptr<State> room)
-        : room_(std::move(room)), lines_(room_->options.longest_line) {}
+        : room_(std::move(room)), lines_(room_->options.longest_line + 1) {}  // for a "\r"
     ~Member() override {
         behind_.cancel();
         rest_.cancel();
@@ -111,7 +112,7 @@ private:
     net::Transport transport_;
     std::size_t place_ = 0;  // among the members
     std::string name_;       // empty: it is not one, or no longer
-    Lines lines_;
+    lines::Lines lines_;
     std::string said_;  // for the others, and answers, while a piece of input is looked at
     std::string answers_;
     bool quits_ = false;
@@ -215,12 +216,13 @@ void Room::Member::connection_lost(std::exception_ptr error) {
 // ---- listening to it ------------------------------------------------------------------------
 
 void Room::Member::data_received(ByteView bytes) {
-    lines_.feed(bytes, [this](const ByteView* line) {
-        if (line) {
-            take(*line);
-        } else {
+    lines_.feed(bytes, [this](ByteView line, bool cut) {
+        line = lines::without_return(line);
+        if (cut || line.size() > room_->options.longest_line) {
             refuse("not said: longer than " + std::to_string(room_->options.longest_line) +
                    " bytes");
+        } else {
+            take(line);
         }
         return !quits_;
     });

@@ -53,7 +53,7 @@ Next Forwarder::received(std::string bytes) {
 Next Forwarder::print() {
     if (!output_->has_room()) return await(output_->room(), &Forwarder::print);
     const bool ended = bytes_.empty();
-    const auto take = [this](net::ByteView line, bool cut) { add(line, cut); };
+    const auto take = [this](net::ByteView line, bool cut) { return add(line, cut); };
     lines_.feed(bytes_, take);
     if (ended) lines_.end(take);
     if (!text_.empty()) output_->write(std::move(text_));
@@ -66,11 +66,13 @@ Next Forwarder::print() {
     return start();
 }
 
-void Forwarder::add(net::ByteView line, bool cut) {
+/// Always true: go on.
+bool Forwarder::add(net::ByteView line, bool cut) {
     text_ += prefix_;
     text_.append(line.data(), line.size());
     if (cut) text_ += " [cut: longer than " + std::to_string(options_.longest_line) + " bytes]";
     text_ += '\n';
+    return true;
 }
 
 // ---- who holds the pipe open ----------------------------------------------------------------
@@ -98,7 +100,7 @@ Next Forwarder::silent(const reactor::TimeoutError&) { return give_up(held_open)
 Next Forwarder::lost(const std::system_error& error) { return give_up(error.what()); }
 
 Next Forwarder::give_up(const std::string& why) {
-    const auto take = [this](net::ByteView line, bool cut) { add(line, cut); };
+    const auto take = [this](net::ByteView line, bool cut) { return add(line, cut); };
     lines_.end(take);
     text_ += prefix_ + "[no longer read: " + why + "]\n";
     output_->write(std::move(text_));

@@ -2,8 +2,9 @@
 #ifndef REACTOR_SUPERVISOR_FORWARDER_HPP
 #define REACTOR_SUPERVISOR_FORWARDER_HPP
 
-#include "lines.hpp"
 #include "output.hpp"
+
+#include <apps/lines/lines.hpp>
 
 #include <net/exit_status.hpp>
 #include <net/stream.hpp>
@@ -57,13 +58,13 @@ private:
 
     void child_ended(const reactor::Promise<reactor::net::ExitStatus>& end);
     void linger_is_over();
-    void add(reactor::net::ByteView line, bool cut);
+    bool add(reactor::net::ByteView line, bool cut);
 
     reactor::net::Stream pipe_;
     std::shared_ptr<Output> output_;
     std::string prefix_;
     const OutputOptions options_;
-    Lines lines_;
+    lines::Lines lines_;
     std::string bytes_;  // a piece that has come, until there is room for it
     std::string text_;   // what becomes of it
     bool is_reading_ = false;

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <apps/command_line/arguments.hpp>
+#include <apps/command_line/modes.hpp>
 
 #include <string>
 
@@ -98,23 +99,8 @@ void parse_ask(Arguments& arguments, Options& options) {
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
-    Options options;
-    Arguments arguments(argc, argv);
-    for (int i = 1; i < argc; ++i) {
-        if (std::string(argv[i]) == "--help") return options;
-    }
-    if (arguments.empty()) throw UsageError("serve or ask?");
-    const std::string mode = arguments.next();
-    if (mode == "serve") {
-        options.mode = Options::Mode::serve;
-        parse_serve(arguments, options);
-    } else if (mode == "ask") {
-        options.mode = Options::Mode::ask;
-        parse_ask(arguments, options);
-    } else {
-        throw UsageError("serve or ask, not '" + mode + "'");
-    }
-    return options;
+    return parse_modes<Options>(argc, argv, {"serve", Options::Mode::serve, &parse_serve},
+                                {"ask", Options::Mode::ask, &parse_ask});
 }
 
 }  // namespace udp_time

@@ -72,11 +72,11 @@ public:
 private:
     void connection_made(const net::Transport& transport) override { guest_.made(transport); }
     void data_received(net::ByteView bytes) override {
-        guest_.lines_.feed(bytes, [this](const net::ByteView* line) {
-            if (line) {
-                guest_.take(line->str());
-            } else {
+        guest_.lines_.feed(bytes, [this](net::ByteView line, bool cut) {
+            if (cut) {
                 guest_.fault("a line is longer than the room's longest");
+            } else {
+                guest_.take(line.str());
             }
             return true;
         });

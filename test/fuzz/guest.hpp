@@ -4,7 +4,7 @@
 
 #include "client.hpp"
 
-#include <apps/chat/lines.hpp>
+#include <apps/lines/lines.hpp>
 
 #include <net/transport.hpp>
 #include <reactor/event_loop.hpp>
@@ -83,7 +83,7 @@ private:
     Random random_;
     reactor::Promise<reactor::net::Transport> connecting_;
     reactor::net::Transport transport_;
-    chat::Lines lines_;
+    lines::Lines lines_;
     reactor::TimerHandle next_, stall_;
     bool over_ = false;
 
