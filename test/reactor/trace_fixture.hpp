@@ -27,7 +27,7 @@ inline Options label(const char* name) { return Options().label(name); }
 
 /// A traced run in virtual time; what the file says of it.
 struct TraceTest : support::LoopTest {
-    explicit TraceTest(const char* selector) : support::LoopTest(selector) {
+    explicit TraceTest(const std::string& selector) : support::LoopTest(selector) {
         trace.reset(new Trace(loop, path()));
     }
 
@@ -46,14 +46,6 @@ struct TraceTest : support::LoopTest {
 }  // namespace trace_test
 
 // As REACTOR_LOOP_TEST, on a loop that is traced.
-#define TRACE_TEST(case_name)                                                      \
-    struct case_name##_body : trace_test::TraceTest {                              \
-        using trace_test::TraceTest::TraceTest;                                    \
-        void test();                                                               \
-    };                                                                             \
-    BOOST_AUTO_TEST_CASE_TEMPLATE(case_name, OnSelector, support::EverySelector) { \
-        case_name##_body(OnSelector::name()).test();                               \
-    }                                                                              \
-    void case_name##_body::test()
+#define TRACE_TEST(case_name) REACTOR_LOOP_TEST_IN(trace_test::TraceTest, case_name)
 
 #endif
