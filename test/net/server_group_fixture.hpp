@@ -222,7 +222,7 @@ struct ServerGroupTest {
     }
     /// What the loops were told before this, and what they told the first one then, is done.
     void loops_have_heard() {
-        for (const std::size_t index : {0, 1, 0}) submit(loops.poster(index), [] {}).take();
+        for (const std::size_t index : {0u, 1u, 0u}) submit(loops.poster(index), [] {}).take();
     }
     /// The text of what the promise fails with.
     template <class T>

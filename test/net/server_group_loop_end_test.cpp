@@ -29,7 +29,7 @@ BOOST_FIXTURE_TEST_SUITE(server_group_loop_end, ServerGroupTest)
 
 BOOST_AUTO_TEST_CASE(a_loop_that_ends_while_the_group_is_made_fails_it) {
     for (const Spread spread : both_ways) {
-        for (const std::size_t first : {0, 1}) {
+        for (const std::size_t first : {0u, 1u}) {
             EndingLoops some;
             const Endpoint at = free_address(loop);
             int made = 0;
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(the_others_forget_the_group_though_the_first_loop_ends) {
         some.loops.poster(0).post([] { throw LoopExit(1); });
         server = ServerGroup();
     }
-    for (const std::size_t index : {0, 1}) factories.wait(index);
+    for (const std::size_t index : {0u, 1u}) factories.wait(index);
     BOOST_TEST(error_of(some.loops.wait(loop)) == "exit 1");
 }
 

@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(a_group_that_goes_is_forgotten_when_its_shutdown_is_over) {
             }
             clients.clear();
             if (!cancelled) wait(over);
-            for (const std::size_t index : {0, 1}) factories.wait(index);
+            for (const std::size_t index : {0u, 1u}) factories.wait(index);
         }
     }
 }
