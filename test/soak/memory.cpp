@@ -108,7 +108,7 @@ std::vector<std::string> growth(const Holdings& before, const Holdings& after) {
     compare("open descriptors", before.descriptors, after.descriptors, 0);
     compare("threads", before.threads, after.threads, 0);
     compare("objects of the loop", before.live, after.live, 0);
-    compare("blocks of memory", before.blocks, after.blocks, 0);
+    compare("blocks of memory", before.blocks, after.blocks, room_of_blocks);
     compare("bytes of memory", before.bytes, after.bytes, room_of_bytes);
     compare("bytes of malloc", before.malloc, after.malloc, room_of_malloc);
     return words;

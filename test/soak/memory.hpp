@@ -23,8 +23,11 @@ struct Holdings {
     std::string str() const;
 };
 
-/// How much the bytes may grow while the blocks do not: vectors that are as long as in their busiest
-/// moment may have doubled once more. A loss in each of many connections is far beyond.
+/// A vector that happens to have no room at one look, and some at the other, is a block more or
+/// less. What is lost by anything that happens again and again is many.
+constexpr std::size_t room_of_blocks = 4;
+/// How much the bytes may grow while the blocks do not: vectors that are as long as in their
+/// busiest moment may have doubled once more. A loss in each of many connections is far beyond.
 constexpr std::size_t room_of_bytes = 256 * 1024;
 /// The same of malloc, which counts as handed out what each thread keeps at hand of freed blocks (7
 /// of each of 64 sizes, up to 1,032 bytes), too.
