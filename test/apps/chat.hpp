@@ -26,33 +26,10 @@ inline support::Command chat(const Strings& arguments) {
 }
 
 /// A running room, on a port of 127.0.0.1 that the system chooses unless it is told otherwise.
-class Room {
+class Room : public programs::Serving {
 public:
-    explicit Room(const Strings& arguments) : process_(chat(with_serve(arguments))) {
-        BOOST_REQUIRE(process_.wait_for_output("\n"));
-        std::string text = process_.output();
-        for (std::size_t end; (end = text.find('\n')) != std::string::npos;) {
-            addresses_.push_back(text.substr(0, end));
-            text.erase(0, end + 1);
-        }
-    }
-
-    const std::string& address(std::size_t index = 0) const { return addresses_.at(index); }
-    const Strings& addresses() const { return addresses_; }
-    support::ChildProcess& process() { return process_; }
-    Exit stop() {
-        process_.send_signal(SIGTERM);
-        return process_.wait();
-    }
-
-private:
-    static Strings with_serve(Strings arguments) {
-        arguments.insert(arguments.begin(), "serve");
-        return arguments;
-    }
-
-    support::ChildProcess process_;
-    Strings addresses_;
+    explicit Room(const Strings& arguments)
+        : Serving(chat(programs::with_mode("serve", arguments))) {}
 };
 
 /// A connection that reads line by line.
@@ -98,9 +75,8 @@ private:
     bool ended_ = false;
 };
 
-inline Exit load(Strings arguments) {
-    arguments.insert(arguments.begin(), "load");
-    const Exit exit = support::run(chat(arguments));
+inline Exit load(const Strings& arguments) {
+    const Exit exit = support::run(chat(programs::with_mode("load", arguments)));
     BOOST_TEST_REQUIRE(!exit.timed_out, exit.text());
     return exit;
 }

@@ -29,45 +29,23 @@ inline Strings served(const std::string& way, Strings arguments) {
 }
 
 /// A running server, by callbacks or by streams.
-class Server {
+class Server : public programs::Serving {
 public:
-    explicit Server(const Strings& arguments) : process_(command("echo", with_serve(arguments))) {
-        BOOST_REQUIRE(process_.wait_for_output("\n"));
-        std::string text = process_.output();
-        for (std::size_t end; (end = text.find('\n')) != std::string::npos;) {
-            addresses_.push_back(text.substr(0, end));
-            text.erase(0, end + 1);
-        }
-    }
+    explicit Server(const Strings& arguments)
+        : Serving(command("echo", programs::with_mode("serve", arguments))) {}
 
-    const std::string& address(std::size_t index = 0) const { return addresses_.at(index); }
-    const Strings& addresses() const { return addresses_; }
-    void send_signal(int signal) { process_.send_signal(signal); }
+    void send_signal(int signal) { process().send_signal(signal); }
     /// A signal; from then on nobody else is let in.
     void begin_to_end(int signal = SIGTERM) {
-        process_.send_signal(signal);
-        BOOST_TEST(process_.wait_for_output("Ending: "));
+        send_signal(signal);
+        BOOST_TEST(process().wait_for_output("Ending: "));
         BOOST_TEST(plain::refuses(address()));
     }
-    Exit wait() { return process_.wait(); }
-    Exit stop() {
-        send_signal(SIGTERM);
-        return wait();
-    }
-
-private:
-    static Strings with_serve(Strings arguments) {
-        arguments.insert(arguments.begin(), "serve");
-        return arguments;
-    }
-
-    support::ChildProcess process_;
-    Strings addresses_;
+    Exit wait() { return process().wait(); }
 };
 
-inline Exit load(Strings arguments) {
-    arguments.insert(arguments.begin(), "load");
-    const Exit exit = support::run(command("echo", arguments));
+inline Exit load(const Strings& arguments) {
+    const Exit exit = support::run(command("echo", programs::with_mode("load", arguments)));
     BOOST_TEST_REQUIRE(!exit.timed_out, exit.text());
     return exit;
 }

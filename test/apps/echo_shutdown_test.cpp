@@ -34,6 +34,13 @@ BOOST_DATA_TEST_CASE(clients_that_finish_within_the_grace, data::make(ways), way
     }
 }
 
+BOOST_DATA_TEST_CASE(it_ends_in_order_even_if_nobody_reads_what_it_prints, data::make(ways), way) {
+    Server server(served(way, {}));
+    server.process().close_output();
+    const Exit exit = server.stop();
+    BOOST_TEST(exit.status == 0, exit.text());
+}
+
 BOOST_DATA_TEST_CASE(an_idle_client_is_closed_after_the_grace, data::make(ways), way) {
     Server server(served(way, {"--grace", "0.1"}));
     plain::Socket client(server.address());

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -41,6 +42,37 @@ inline Command command(const std::string& name, const Strings& arguments) {
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return Command(argv);
 }
+
+/// What such a program serves or does comes first on its command line.
+inline Strings with_mode(const std::string& mode, Strings arguments) {
+    arguments.insert(arguments.begin(), mode);
+    return arguments;
+}
+
+/// A running program that serves: the first lines that it prints are its addresses.
+class Serving {
+public:
+    explicit Serving(const Command& command) : process_(command) {
+        BOOST_REQUIRE(process_.wait_for_output("\n"));
+        std::string text = process_.output();
+        for (std::size_t end; (end = text.find('\n')) != std::string::npos;) {
+            addresses_.push_back(text.substr(0, end));
+            text.erase(0, end + 1);
+        }
+    }
+
+    const std::string& address(std::size_t index = 0) const { return addresses_.at(index); }
+    const Strings& addresses() const { return addresses_; }
+    support::ChildProcess& process() { return process_; }
+    Exit stop(int signal = SIGTERM) {
+        process_.send_signal(signal);
+        return process_.wait();
+    }
+
+private:
+    support::ChildProcess process_;
+    Strings addresses_;
+};
 
 inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;

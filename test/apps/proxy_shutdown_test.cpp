@@ -35,6 +35,13 @@ BOOST_AUTO_TEST_CASE(what_runs_is_finished_and_nobody_else_is_let_in) {
     BOOST_TEST(contains(exit.out, "Ending: 5 connections are open\n"), exit.text());
 }
 
+BOOST_AUTO_TEST_CASE(it_ends_in_order_even_if_nobody_reads_what_it_prints) {
+    Proxy proxy({"--to", "127.0.0.1:9"});
+    proxy.process().close_output();
+    const Exit exit = proxy.stop();
+    BOOST_TEST(exit.status == 0, exit.text());
+}
+
 BOOST_AUTO_TEST_CASE(an_idle_connection_is_closed_when_the_grace_is_over) {
     plain::Listener target;
     Proxy proxy({"--to", target.address(), "--grace", "0.2"});

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-
 #include <test/support/temporary_directory.hpp>
 
 #include "program.hpp"

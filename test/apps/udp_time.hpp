@@ -6,7 +6,7 @@
 #include <apps/udp_time/packet.hpp>
 #include <apps/udp_time/timestamp.hpp>
 
-#include <csignal>
+#include <cstdlib>
 #include <string>
 
 #include "plain_socket.hpp"
@@ -24,37 +24,14 @@ using programs::Strings;
 using reactor::net::Endpoint;
 
 /// A running time server.
-class Server {
+class Server : public programs::Serving {
 public:
-    explicit Server(const Strings& arguments) : process_(command("udp_time", serve(arguments))) {
-        BOOST_REQUIRE(process_.wait_for_output("\n"));
-        std::string text = process_.output();
-        for (std::size_t end; (end = text.find('\n')) != std::string::npos;) {
-            addresses_.push_back(text.substr(0, end));
-            text.erase(0, end + 1);
-        }
-    }
-
-    const std::string& address(std::size_t index = 0) const { return addresses_.at(index); }
-    const Strings& addresses() const { return addresses_; }
-    Exit stop(int signal = SIGTERM) {
-        process_.send_signal(signal);
-        return process_.wait();
-    }
-
-private:
-    static Strings serve(Strings arguments) {
-        arguments.insert(arguments.begin(), "serve");
-        return arguments;
-    }
-
-    support::ChildProcess process_;
-    Strings addresses_;
+    explicit Server(const Strings& arguments)
+        : Serving(command("udp_time", programs::with_mode("serve", arguments))) {}
 };
 
-inline support::Command ask(Strings arguments) {
-    arguments.insert(arguments.begin(), "ask");
-    return command("udp_time", arguments);
+inline support::Command ask(const Strings& arguments) {
+    return command("udp_time", programs::with_mode("ask", arguments));
 }
 
 /// The other end, in plain blocking calls: a client that sends anything, or a server that does.

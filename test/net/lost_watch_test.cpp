@@ -3,6 +3,7 @@
 
 #include "datagrams.hpp"
 #include "processes.hpp"
+#include "refused_streams.hpp"
 
 #include <test/support/refusing_loop.hpp>
 
@@ -14,6 +15,9 @@
 #include <fcntl.h>
 
 using namespace datagrams;
+using refused::check_next_read;
+using refused::Streams;
+using refused::text_of;
 using support::begins;
 using Refused = support::RefusingLoop;
 
@@ -21,29 +25,6 @@ using Refused = support::RefusingLoop;
 // its own step. See refused_watch_test.cpp for those that are refused at once.
 
 namespace {
-
-struct Streams {
-    explicit Streams(reactor::EventLoop& loop) {
-        BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-        socket = Socket::adopt(loop, fds[0]);
-    }
-    ~Streams() { ::close(fds[1]); }
-
-    int fds[2];
-    Socket socket;
-};
-
-/// The text of the system's error that a promise is done with.
-template <class T>
-std::string text_of(const Promise<T>& promise, int code) {
-    BOOST_TEST(code_of(promise) == code);
-    try {
-        promise.result();
-    } catch (const std::system_error& error) {
-        return error.what();
-    }
-    return std::string();
-}
 
 template <class T>
 bool fails_with_state_error(const Promise<T>& promise, const std::string& begin) {
@@ -116,11 +97,7 @@ BOOST_AUTO_TEST_CASE(a_pending_read_fails_and_the_next_one_waits) {
     BOOST_TEST(r.loop.timer_count() == 0u);
     BOOST_TEST(r.loop.watch_count() == 0u);
 
-    const Promise<std::string> next = socket.read();
-    BOOST_TEST(!next.done());
-    BOOST_TEST(::write(streams.fds[1], "x", 1) == 1);
-    r.selector->play({{socket.native_handle(), reactor::Interest::read}});
-    BOOST_TEST(r.loop.run_until_complete(next) == "x");
+    check_next_read(r, streams);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_lost_read_all_has_read_is_for_the_next_read) {

@@ -2,6 +2,7 @@
 #include <net/socket.hpp>
 
 #include "datagrams.hpp"
+#include "refused_streams.hpp"
 #include "server_fixture.hpp"
 
 #include <reactor/select_selector.hpp>
@@ -16,6 +17,9 @@
 #include <sys/select.h>
 
 using namespace datagrams;
+using refused::check_next_read;
+using refused::Streams;
+using refused::text_of;
 using support::begins;
 using Refused = support::RefusingLoop;
 
@@ -40,25 +44,8 @@ struct Watched {
 /// The text of the error that a promise has at once.
 template <class T>
 std::string error_now(const Promise<T>& promise) {
-    BOOST_TEST(code_of(promise) == ENOSPC);
-    try {
-        promise.result();
-    } catch (const std::system_error& error) {
-        return error.what();
-    }
-    return std::string();
+    return text_of(promise, ENOSPC);
 }
-
-struct Streams {
-    explicit Streams(reactor::EventLoop& loop) {
-        BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-        socket = Socket::adopt(loop, fds[0]);
-    }
-    ~Streams() { ::close(fds[1]); }
-
-    int fds[2];
-    Socket socket;
-};
 
 const std::string why = "No space left on device";
 
@@ -96,11 +83,7 @@ BOOST_AUTO_TEST_CASE(a_read_fails_at_once_and_the_next_one_waits) {
     BOOST_TEST(begins(error, "read from a Unix socket without a name: add_reader: "), error);
     BOOST_TEST(r.loop.timer_count() == 0u);
 
-    const Promise<std::string> next = socket.read();
-    BOOST_TEST(!next.done());
-    BOOST_TEST(::write(streams.fds[1], "x", 1) == 1);
-    r.selector->play({{socket.native_handle(), reactor::Interest::read}});
-    BOOST_TEST(r.loop.run_until_complete(next) == "x");
+    check_next_read(r, streams);
 }
 
 BOOST_AUTO_TEST_CASE(a_send_that_would_wait_fails_at_once) {
