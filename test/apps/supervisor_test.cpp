@@ -165,6 +165,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_started_is_named_and_tried_again) 
     running.wait_for(
         "nowhere * cannot be started: run no-such-program, looked for in PATH: No such "
         "file or directory; given up, as that was number 2 in a row");
+    running.wait_for("next * has ended");
     const Summary summary(running.stop());
     BOOST_TEST(summary.given_up == 1u);
     BOOST_TEST(summary.stopped == 1u);
