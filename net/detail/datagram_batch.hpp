@@ -50,12 +50,10 @@ public:
 
     /// What came with one of them.
     Arrival arrival(unsigned index) const noexcept {
-        Arrival arrival;
-        arrival.full_size = messages_[index].msg_len;
-        arrival.size = std::min(arrival.full_size, longest_);
-        arrival.from =
-            DatagramDescriptor::sender(names_[index], messages_[index].msg_hdr.msg_namelen);
-        return arrival;
+        const ::mmsghdr& message = messages_[index];
+        const std::size_t full_size = message.msg_len;
+        return {DatagramDescriptor::sender(names_[index], message.msg_hdr.msg_namelen),
+                std::min(full_size, longest_), full_size};
     }
     /// Its bytes; those of the others are not to be looked at meanwhile.
     ByteView look(unsigned index, const Arrival& arrival) noexcept {

@@ -52,8 +52,8 @@ class DatagramGathering;
 /// What came with the bytes of a datagram.
 struct Arrival {
     Endpoint from;
-    std::size_t size = 0;       // of what is there
-    std::size_t full_size = 0;  // of what was sent
+    std::size_t size;       // of what is there
+    std::size_t full_size;  // of what was sent
     bool truncated() const noexcept { return size < full_size; }
 };
 

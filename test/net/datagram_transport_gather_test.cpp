@@ -268,6 +268,27 @@ REACTOR_LOOP_TEST_IN(Answering, more_answers_than_can_be_gathered_go_out_in_seve
     end(loop, course);
 }
 
+REACTOR_LOOP_TEST_IN(Answering, an_endpoint_with_a_remote_address_answers_by_one_call_too) {
+    Course own;
+    const DatagramTransport connected = open(loop, own, to(addresses[1]));
+    const Endpoint here = connected.local_endpoint();
+    const Watched calls_of(connected.native_handle());
+    own.on_datagram = [&] {
+        connected.send(own.got.back());
+        connected.send_to("to there", addresses[1]);
+    };
+    for (const char* const asked : {"one", "two"}) {
+        BOOST_TEST(receivers[1].send_to(asked, here).done());
+    }
+    loop.run_iterations(1);
+    BOOST_TEST(calls().many == Counts{4});
+    for (const char* const sent : {"one", "to there", "two", "to there"}) {
+        BOOST_TEST(steal(receivers[1]) == sent);
+    }
+    end(loop, own);
+    end(loop, course);
+}
+
 // A relay sends by another endpoint than it receives by.
 REACTOR_LOOP_TEST_IN(Answering, what_other_endpoints_send_meanwhile_is_gathered_too_in_order) {
     Course other;
