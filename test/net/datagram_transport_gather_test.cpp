@@ -316,7 +316,10 @@ REACTOR_LOOP_TEST_IN(Answering, what_other_endpoints_send_meanwhile_is_gathered_
     }
     loop.run_iterations(1);
     for (const char* const sent : {"in", "out", "out", "in", "in", "out", "out", "in"}) {
-        BOOST_TEST(steal(receivers[1]) == sent);
+        const reactor::net::Datagram come = next(loop, receivers[1]);
+        const DatagramTransport& from = sent == std::string("in") ? transport : out;
+        BOOST_TEST(come.bytes == sent);
+        BOOST_TEST((come.from == from.local_endpoint()));
     }
     end(loop, other);
     end(loop, course);
