@@ -21,50 +21,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include <malloc.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
+#include <test/bench/idle_peer.hpp>
+#include <test/bench/memory_now.hpp>
 #include <test/bench/peer_process.hpp>
 
 namespace {
 
-using bench::checked;
+using bench::Memory;
+using bench::memory_now;
+using bench::TooFewDescriptors;
 
 const char* program;  // this one, to run the peer with
-
-struct Memory {
-    std::size_t allocated;
-    std::size_t resident;
-};
-
-Memory memory_now() {
-    const struct ::mallinfo2 info = ::mallinfo2();
-    std::ifstream statm("/proc/self/statm");
-    std::size_t size = 0, resident = 0;
-    if (!(statm >> size >> resident)) throw std::runtime_error("cannot read /proc/self/statm");
-    return {info.uordblks + info.hblkhd,
-            resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
-}
-
-/// What is there at the end beyond what was there at the start, for one of `count`.
-void print(const char* what, std::size_t count, const Memory& before) {
-    const Memory after = memory_now();
-    const auto each = [count](std::size_t more, std::size_t less) {
-        return (static_cast<double>(more) - static_cast<double>(less)) / static_cast<double>(count);
-    };
-    std::printf("%s %zu %.1f %.1f\n", what, count, each(after.allocated, before.allocated),
-                each(after.resident, before.resident));
-}
 
 /// The caller's handles are part of the cost: nobody can complete a promise without one.
 void promises(const char* what, std::size_t count) {
@@ -120,24 +92,6 @@ void tasks(const char* what, std::size_t count) {
 
 // ---- connections ----------------------------------------------------------------------------
 
-/// What it takes besides one descriptor for each connection.
-constexpr std::size_t other_descriptors = 32;
-
-struct TooFewDescriptors : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-/// The other process: connects so many times, and says nothing until it is killed.
-void connect_and_wait(char** numbers) {
-    const sockaddr_in server = bench::loopback(static_cast<std::uint16_t>(std::atoi(numbers[0])));
-    const std::size_t count = std::strtoull(numbers[1], nullptr, 10);
-    for (std::size_t i = 0; i < count; ++i) {
-        const int fd = checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-        checked(connect(fd, reinterpret_cast<const sockaddr*>(&server), sizeof server), "connect");
-    }
-    for (;;) pause();
-}
-
 class IdleProtocol : public reactor::net::Protocol {
 public:
     explicit IdleProtocol(const std::function<void()>& arrived) : arrived_(arrived) {}
@@ -175,13 +129,7 @@ private:
 /// `make` makes a server that calls a function for each client.
 template <class Make>
 void idle_connections(const char* what, std::size_t count, Make make) {
-    const std::uint64_t descriptors = bench::raise_descriptor_limit();
-    if (descriptors < count + other_descriptors) {
-        throw TooFewDescriptors(std::to_string(count) + " connections need " +
-                                std::to_string(count + other_descriptors) +
-                                " descriptors, the system allows " + std::to_string(descriptors) +
-                                " (ulimit -Hn)");
-    }
+    bench::require_descriptors(count);
     reactor::EventLoop loop;
     std::size_t left = count;
     const std::function<void()> arrived = [&loop, &left] {
@@ -235,7 +183,7 @@ int main(int argc, char** argv) {
     try {
         if (argc == 4 && std::strcmp(argv[1], "peer") == 0) {
             bench::raise_descriptor_limit();
-            connect_and_wait(argv + 2);
+            bench::connect_and_wait(argv + 2);
         }
         for (const auto& kind : kinds) {
             if (argc < 2 || std::strcmp(argv[1], kind.name) != 0) continue;
