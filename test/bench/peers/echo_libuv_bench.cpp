@@ -6,22 +6,19 @@
 
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include <test/bench/peers/echo_workloads.hpp>
+#include <test/bench/peers/libuv_loop.hpp>
 
 namespace {
 
-void must(int result, const char* what) {
-    if (result < 0) throw std::runtime_error(what + std::string(": ") + uv_strerror(result));
-}
+using bench::uv_checked;
 
 class Server {
 public:
     explicit Server(bench::Clients& clients) : clients_(clients) {
-        must(uv_loop_init(&loop_), "uv_loop_init");
+        uv_checked(uv_loop_init(&loop_), "uv_loop_init");
         loop_.data = this;
     }
     Server(const Server&) = delete;
@@ -35,14 +32,14 @@ public:
 
     void add(int fd) {
         uv_tcp_t* const connection = make();
-        must(uv_tcp_open(connection, fd), "uv_tcp_open");
+        uv_checked(uv_tcp_open(connection, fd), "uv_tcp_open");
         begin(connection);
     }
     void listen(int fd) {
-        must(uv_tcp_init(&loop_, &listener_), "uv_tcp_init");
-        must(uv_tcp_open(&listener_, fd), "uv_tcp_open");
-        must(uv_listen(reinterpret_cast<uv_stream_t*>(&listener_), 4096, &Server::accept),
-             "uv_listen");
+        uv_checked(uv_tcp_init(&loop_, &listener_), "uv_tcp_init");
+        uv_checked(uv_tcp_open(&listener_, fd), "uv_tcp_open");
+        uv_checked(uv_listen(reinterpret_cast<uv_stream_t*>(&listener_), 4096, &Server::accept),
+                   "uv_listen");
     }
     void run() { uv_run(&loop_, UV_RUN_DEFAULT); }
 
@@ -62,20 +59,20 @@ private:
 
     uv_tcp_t* make() {
         std::unique_ptr<uv_tcp_t> connection(new uv_tcp_t);
-        must(uv_tcp_init(&loop_, connection.get()), "uv_tcp_init");
+        uv_checked(uv_tcp_init(&loop_, connection.get()), "uv_tcp_init");
         return connection.release();
     }
     static void begin(uv_tcp_t* connection) {
-        must(uv_read_start(reinterpret_cast<uv_stream_t*>(connection), &Server::room,
-                           &Server::received),
-             "uv_read_start");
+        uv_checked(uv_read_start(reinterpret_cast<uv_stream_t*>(connection), &Server::room,
+                                 &Server::received),
+                   "uv_read_start");
         Server& self = of(plain(connection));
         if (self.clients_.come()) uv_stop(&self.loop_);
     }
     static void accept(uv_stream_t* listener, int status) {
-        must(status, "accept");
+        uv_checked(status, "accept");
         uv_tcp_t* const connection = of(plain(listener)).make();
-        must(uv_accept(listener, reinterpret_cast<uv_stream_t*>(connection)), "uv_accept");
+        uv_checked(uv_accept(listener, reinterpret_cast<uv_stream_t*>(connection)), "uv_accept");
         begin(connection);
     }
 
@@ -92,15 +89,16 @@ private:
     static void answer(uv_stream_t* stream, uv_buf_t bytes) {
         int sent = uv_try_write(stream, &bytes, 1);
         if (sent == UV_EAGAIN) sent = 0;
-        must(sent, "uv_try_write");
+        uv_checked(sent, "uv_try_write");
         if (std::size_t(sent) == bytes.len) return;
         Rest* const rest =
             new Rest{uv_write_t(), std::vector<char>(bytes.base + sent, bytes.base + bytes.len)};
         rest->request.data = rest;
         bytes = uv_buf_init(rest->bytes.data(), static_cast<unsigned>(rest->bytes.size()));
-        must(uv_write(&rest->request, stream, &bytes, 1,
-                      [](uv_write_t* request, int) { delete static_cast<Rest*>(request->data); }),
-             "uv_write");
+        uv_checked(
+            uv_write(&rest->request, stream, &bytes, 1,
+                     [](uv_write_t* request, int) { delete static_cast<Rest*>(request->data); }),
+            "uv_write");
     }
     static void closed(uv_handle_t* handle) {
         Server& self = of(handle);
@@ -119,6 +117,5 @@ private:
 }  // namespace
 
 int main(int argc, char** argv) {
-    return bench::run_echo_peer<Server>("libuv", std::string("libuv ") + uv_version_string(), argc,
-                                        argv);
+    return bench::run_echo_peer<Server>("libuv", bench::libuv_version(), argc, argv);
 }
