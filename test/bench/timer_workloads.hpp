@@ -85,9 +85,9 @@ std::uint64_t fire(std::uint64_t operations, Measurement& measured) {
 /// itself for `spread` later whenever it fires.
 template <class Timers, class Timer, std::size_t count>
 std::uint64_t rearm(std::uint64_t operations, Measurement& measured) {
-    Timers timers(count);
-    std::vector<Timer> periodic;
+    std::vector<Timer> periodic;  // outlives the loop that has them
     periodic.reserve(count);
+    Timers timers(count);
     for (const std::int64_t deadline : timers.deadlines) {
         periodic.push_back(Timer{&timers, deadline});
         periodic.back().arm();
