@@ -17,7 +17,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <system_error>
 #include <vector>
 
 #include <netinet/in.h>
@@ -28,12 +27,14 @@
 #include <test/bench/datagram_peer.hpp>
 #include <test/bench/measure.hpp>
 #include <test/bench/peer_process.hpp>
+#include <test/bench/raw_datagrams.hpp>
 
 namespace {
 
 using bench::checked;
 using bench::DatagramPeer;
 using bench::Measurement;
+using bench::OneByOne;
 using reactor::net::DatagramEndpointOptions;
 using reactor::net::DatagramProtocol;
 using reactor::net::DatagramTransport;
@@ -69,23 +70,6 @@ std::uint64_t by_protocol(std::uint64_t operations, Measurement& measured) {
 
 // ---- the limits -----------------------------------------------------------------------------
 
-/// A socket on the loopback, on a port that the system has chosen.
-int bind_on_loopback(std::uint16_t& port) {
-    const int fd = checked(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
-    sockaddr_in address = bench::loopback(0);
-    sockaddr* const bytes = reinterpret_cast<sockaddr*>(&address);
-    socklen_t size = sizeof address;
-    checked(bind(fd, bytes, size), "bind");
-    checked(getsockname(fd, bytes, &size), "getsockname");
-    port = ntohs(address.sin_port);
-    return fd;
-}
-
-/// For what the system does not take: the peer repeats it.
-int sent(int result, const char* what) {
-    return result < 0 && errno == EAGAIN ? 0 : checked(result, what);
-}
-
 /// Sends back all that has come, by two calls.
 class InBatches {
 public:
@@ -108,7 +92,7 @@ public:
         for (std::size_t i = 0; i < std::size_t(got); ++i) {
             parts_[i].iov_len = messages_[i].msg_len;
         }
-        sent(sendmmsg(fd, messages_, unsigned(got), 0), "sendmmsg");
+        bench::sent(sendmmsg(fd, messages_, unsigned(got), 0), "sendmmsg");
         for (std::size_t i = 0; i < std::size_t(got); ++i) reset(i);
     }
 
@@ -127,30 +111,11 @@ private:
     std::vector<char> bytes_ = std::vector<char>(most * room);
 };
 
-/// Sends back what comes, one after the other, until nothing is left.
-class OneByOne {
-public:
-    void operator()(int fd) {
-        for (;;) {
-            sockaddr_in sender;
-            sockaddr* const address = reinterpret_cast<sockaddr*>(&sender);
-            socklen_t size = sizeof sender;
-            const ::ssize_t got = recvfrom(fd, bytes_.data(), bytes_.size(), 0, address, &size);
-            if (got < 0 && errno == EAGAIN) return;
-            checked(int(got), "recvfrom");
-            sent(int(sendto(fd, bytes_.data(), std::size_t(got), 0, address, size)), "sendto");
-        }
-    }
-
-private:
-    std::vector<char> bytes_ = std::vector<char>(65536);
-};
-
 template <class ByHand, std::size_t depth>
 std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
     ByHand echo;
     std::uint16_t port = 0;
-    const int fd = bind_on_loopback(port);
+    const int fd = bench::bind_on_loopback(port);
     DatagramPeer peer(program, port, operations, depth);
     const int epoll = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
     for (const int watched : {fd, peer.ended()}) {
