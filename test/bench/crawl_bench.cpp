@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 //
-// A whole crawl, seen from outside: `crawl_bench CRAWLER DIRECTORY [COUNT [LATENCY]]` serves COUNT
-// pictures (1000), each after LATENCY seconds (0.1), from one process, fetches all of them at once
-// into the empty DIRECTORY by another one, and prints "seconds cpu_seconds peak_kib
-// peak_descriptors" of the latter. As it is no workload of its own, `crawl_bench list` is empty.
+// A whole crawl, seen from outside: the crawler beside this program serves so many pictures, each
+// after a tenth of a second, from one process, and fetches all of them at once into an empty
+// directory by another one. The figures are those of the latter: the time, its CPU time, its peaks
+// of memory and of descriptors.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -92,8 +92,34 @@ double seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-void crawl(const std::string& crawler, const std::string& directory, const std::string& count,
-           const std::string& latency) {
+/// A directory of its own, removed with what a crawl leaves in it: files, and one level of folders.
+class Directory {
+public:
+    Directory() {
+        if (!mkdtemp(&path_[0])) throw std::system_error(errno, std::system_category(), "mkdtemp");
+    }
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    ~Directory() { remove(path_); }
+
+    const std::string& path() const noexcept { return path_; }
+
+private:
+    static void remove(const std::string& path) {
+        if (unlink(path.c_str()) == 0) return;
+        const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), &closedir);
+        while (const dirent* const entry = directory ? readdir(directory.get()) : nullptr) {
+            const std::string name = entry->d_name;
+            if (name != "." && name != "..") remove(path + "/" + name);
+        }
+        rmdir(path.c_str());
+    }
+
+    std::string path_ = "/tmp/crawl-bench-XXXXXX";
+};
+
+/// Prints its figures.
+void crawl(const std::string& crawler, unsigned long count) {
     // One descriptor for each visitor; the crawler raises its limit by itself, and gets the same.
     rlimit limit;
     checked(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
@@ -102,21 +128,22 @@ void crawl(const std::string& crawler, const std::string& directory, const std::
 
     int ends[2];
     checked(pipe2(ends, O_CLOEXEC), "pipe2");
-    const Child server({crawler, "--serve", "--count", count, "--latency", latency}, ends[1]);
+    const std::string jobs = std::to_string(count);
+    const Child server({crawler, "--serve", "--count", jobs, "--latency", "0.1"}, ends[1]);
     close(ends[1]);
     const std::string base = base_url(ends[0]);
 
-    const std::string list = directory + "/urls";
+    const Directory directory;
+    const std::string list = directory.path() + "/urls";
     std::ofstream urls(list.c_str());
-    const unsigned long last = std::strtoul(count.c_str(), nullptr, 10);
-    for (unsigned long i = 1; i <= last; ++i) urls << base << i << ".png\n";
+    for (unsigned long i = 1; i <= count; ++i) urls << base << i << ".png\n";
     urls.close();
     if (!urls) throw std::runtime_error("cannot write " + list);
 
     const int nowhere = checked(open("/dev/null", O_WRONLY | O_CLOEXEC), "open /dev/null");
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
-    Child client({crawler, "--jobs", count, "--output", directory + "/pic", "--input", list},
+    Child client({crawler, "--jobs", jobs, "--output", directory.path() + "/pic", "--input", list},
                  nowhere);
     std::size_t most = 0;
     rusage used;
@@ -125,20 +152,35 @@ void crawl(const std::string& crawler, const std::string& directory, const std::
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     const std::chrono::duration<double> took = Clock::now() - begin;
-    std::printf("%.3f %.3f %ld %zu\n", took.count(),
-                seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss, most);
+    std::printf("crawl ours %lu seconds=%.3f cpu_seconds=%.3f peak_kib=%ld peak_descriptors=%zu\n",
+                count, took.count(), seconds(used.ru_utime) + seconds(used.ru_stime),
+                used.ru_maxrss, most);
+}
+
+/// The crawler beside this program.
+std::string crawler_beside(const std::string& program) {
+    return program.substr(0, program.rfind('/') + 1) + "crawler";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc == 2 && std::strcmp(argv[1], "list") == 0) return 0;
-    if (argc < 3) {
-        std::fprintf(stderr, "usage: %s CRAWLER DIRECTORY [COUNT [LATENCY]]\n", argv[0]);
+    const std::string crawler = crawler_beside(argv[0]);
+    if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
+        if (access(crawler.c_str(), X_OK) == 0) {
+            std::printf("crawl ours 1000 0 figures\n");
+        } else {
+            std::fprintf(stderr, "crawl: left out, there is no %s\n", crawler.c_str());
+        }
+        return 0;
+    }
+    if (argc == 2 && std::strcmp(argv[1], "version") == 0) return 0;
+    if (argc < 3 || std::strcmp(argv[1], "crawl") != 0 || std::strcmp(argv[2], "ours") != 0) {
+        std::fprintf(stderr, "usage: %s list | version | crawl ours [COUNT]\n", argv[0]);
         return 2;
     }
     try {
-        crawl(argv[1], argv[2], argc > 3 ? argv[3] : "1000", argc > 4 ? argv[4] : "0.1");
+        crawl(crawler, argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1000);
         return 0;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "crawl_bench: %s\n", error.what());

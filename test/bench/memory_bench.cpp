@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 //
-// What a million of each costs in memory: `memory_bench promises|timers|tasks [COUNT]` makes COUNT
-// (1,000,000) pending promises with one callback each, armed timers or suspended tasks and prints
-// "what count allocated resident": bytes for each, as handed out by malloc and as resident in the
-// process. `memory_bench connections|streams [COUNT]` has COUNT (10,000) idle connections of a
-// net::Server: with a Protocol that holds its transport, or a Task that reads from its Stream; it
-// ends with status 3 if the system allows too few descriptors. As it measures no time,
-// `memory_bench list` is empty.
+// What a million of each costs in memory: pending promises with one callback each, armed timers and
+// suspended tasks; and ten thousand idle connections of a net::Server, with a Protocol that holds
+// its transport, or ("ours-streams") a Task that reads from its Stream. The figures are bytes for
+// each, as handed out by malloc and as resident in the process. With too few descriptors for the
+// connections it ends with status 3.
 #include <net/protocol.hpp>
 #include <net/server.hpp>
 #include <net/stream.hpp>
@@ -15,6 +13,7 @@
 #include <reactor/promise.hpp>
 #include <reactor/task.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -23,6 +22,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,8 +38,14 @@ using bench::TooFewDescriptors;
 
 const char* program;  // this one, to run the peer with
 
+/// What the figures are of.
+struct Names {
+    const char* workload;
+    const char* implementation;
+};
+
 /// The caller's handles are part of the cost: nobody can complete a promise without one.
-void promises(const char* what, std::size_t count) {
+void promises(const Names& names, std::size_t count) {
     reactor::EventLoop loop;
     std::size_t called = 0;
     const Memory before = memory_now();
@@ -49,10 +55,10 @@ void promises(const char* what, std::size_t count) {
         held.push_back(loop.create_promise<int>());
         held.back().add_done_callback([&called](const reactor::Promise<int>&) { ++called; });
     }
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
 }
 
-void timers(const char* what, std::size_t count) {
+void timers(const Names& names, std::size_t count) {
     reactor::EventLoop loop;
     std::size_t called = 0;
     const Memory before = memory_now();
@@ -60,7 +66,7 @@ void timers(const char* what, std::size_t count) {
         loop.call_later(std::chrono::hours(1) + std::chrono::microseconds(i * 7919 % count),
                         [&called] { ++called; });
     }
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
 }
 
 /// Waits for what it is given; its own state is one number.
@@ -75,7 +81,7 @@ private:
     const reactor::Promise<void>& gate_;
 };
 
-void tasks(const char* what, std::size_t count) {
+void tasks(const Names& names, std::size_t count) {
     reactor::EventLoop loop;
     const reactor::Promise<void> gate = loop.create_promise<void>();
     const Memory before = memory_now();
@@ -85,7 +91,7 @@ void tasks(const char* what, std::size_t count) {
         if (i % 1024 == 0) loop.run_once(reactor::Duration::zero());
     }
     loop.run_once(reactor::Duration::zero());
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
     reactor::Promise<void>(gate).set_result();
     while (loop.ready_count() != 0) loop.run_once(reactor::Duration::zero());
 }
@@ -128,7 +134,7 @@ private:
 
 /// `make` makes a server that calls a function for each client.
 template <class Make>
-void idle_connections(const char* what, std::size_t count, Make make) {
+void idle_connections(const Names& names, std::size_t count, Make make) {
     bench::require_descriptors(count);
     reactor::EventLoop loop;
     std::size_t left = count;
@@ -141,14 +147,14 @@ void idle_connections(const char* what, std::size_t count, Make make) {
     loop.run_forever();
     // The last one has begun, but does not wait yet.
     for (int i = 0; i < 3; ++i) loop.run_once(reactor::Duration::zero());
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
 }
 
 const reactor::net::Endpoint any_port("127.0.0.1", 0);
 
-void connections(const char* what, std::size_t count) {
+void connections(const Names& names, std::size_t count) {
     idle_connections(
-        what, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
+        names, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
             return reactor::net::create_server(
                 loop,
                 [&arrived] {
@@ -158,48 +164,56 @@ void connections(const char* what, std::size_t count) {
         });
 }
 
-void streams(const char* what, std::size_t count) {
+void streams(const Names& names, std::size_t count) {
     idle_connections(
-        what, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
+        names, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
             return reactor::net::start_server(
                 loop, reactor::net::serve_with<IdleTask>(std::cref(arrived)), any_port);
         });
 }
 
+const struct {
+    Names names;
+    void (*run)(const Names&, std::size_t);
+    std::size_t count;
+} kinds[] = {{{"memory-promises", "ours"}, promises, 1000000},
+             {{"memory-timers", "ours"}, timers, 1000000},
+             {{"memory-tasks", "ours"}, tasks, 1000000},
+             {{"memory-connections", "ours"}, connections, 10000},
+             {{"memory-connections", "ours-streams"}, streams, 10000}};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     program = argv[0];
-    if (argc == 2 && std::strcmp(argv[1], "list") == 0) return 0;
-    const struct {
-        const char* name;
-        void (*run)(const char*, std::size_t);
-        std::size_t count;
-    } kinds[] = {{"promises", promises, 1000000},
-                 {"timers", timers, 1000000},
-                 {"tasks", tasks, 1000000},
-                 {"connections", connections, 10000},
-                 {"streams", streams, 10000}};
+    const std::string command = argc > 1 ? argv[1] : "";
     try {
-        if (argc == 4 && std::strcmp(argv[1], "peer") == 0) {
+        if (argc == 4 && command == "peer") {
             bench::raise_descriptor_limit();
             bench::connect_and_wait(argv + 2);
         }
+        if (argc == 2 && command == "list") {
+            for (const auto& kind : kinds) {
+                std::printf("%s %s %zu 0 figures\n", kind.names.workload, kind.names.implementation,
+                            kind.count);
+            }
+            return 0;
+        }
+        if (argc == 2 && command == "version") return 0;
         for (const auto& kind : kinds) {
-            if (argc < 2 || std::strcmp(argv[1], kind.name) != 0) continue;
-            const std::size_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : kind.count;
-            if (count == 0) break;
-            kind.run(kind.name, count);
+            if (argc < 3 || command != kind.names.workload) continue;
+            if (std::strcmp(argv[2], kind.names.implementation) != 0) continue;
+            const std::size_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : kind.count;
+            kind.run(kind.names, std::max<std::size_t>(count, 1));
             return 0;
         }
     } catch (const TooFewDescriptors& error) {
-        std::fprintf(stderr, "memory_bench: %s is left out: %s\n", argv[1], error.what());
+        std::fprintf(stderr, "%s\n", error.what());
         return 3;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "memory_bench: %s\n", error.what());
         return 1;
     }
-    std::fprintf(stderr, "usage: %s list | promises|timers|tasks|connections|streams [COUNT]\n",
-                 argv[0]);
+    std::fprintf(stderr, "usage: %s list | version | WORKLOAD IMPLEMENTATION [COUNT]\n", argv[0]);
     return 2;
 }

@@ -27,13 +27,15 @@ inline Memory memory_now() {
             resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
 }
 
-/// What is there at the end beyond what was there at the start, for one of `count`.
-inline void print(const char* what, std::size_t count, const Memory& before) {
+/// Prints what is there now beyond what was there before, for one of `count`: the figures of a run.
+inline void print(const char* workload, const char* implementation, std::size_t count,
+                  const Memory& before) {
     const Memory after = memory_now();
     const auto each = [count](std::size_t more, std::size_t less) {
         return (static_cast<double>(more) - static_cast<double>(less)) / static_cast<double>(count);
     };
-    std::printf("%s %zu %.1f %.1f\n", what, count, each(after.allocated, before.allocated),
+    std::printf("%s %s %zu allocated_bytes=%.1f resident_bytes=%.1f\n", workload, implementation,
+                count, each(after.allocated, before.allocated),
                 each(after.resident, before.resident));
 }
 

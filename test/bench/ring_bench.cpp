@@ -88,8 +88,11 @@ struct Row {
 template <std::size_t places, std::size_t active>
 Row row(const char* name) {
     return {places,
-            {name, "limit", 200000, 20000, pass_around<Ours, places, active>,
-             pass_around<Limit, places, active>}};
+            {name,
+             200000,
+             20000,
+             {{"ours", pass_around<Ours, places, active>},
+              {"limit", pass_around<Limit, places, active>}}}};
 }
 
 }  // namespace
@@ -107,7 +110,8 @@ int main(int argc, char** argv) {
                 possible.push_back(each.workload);
             } else {
                 std::fprintf(stderr, "%s: left out, %llu descriptors are too few (ulimit -n)\n",
-                             each.workload.name, static_cast<unsigned long long>(descriptors));
+                             each.workload.name.c_str(),
+                             static_cast<unsigned long long>(descriptors));
             }
         }
         return bench::run(possible, argc, argv);

@@ -82,15 +82,14 @@ std::uint64_t peer_churn(std::uint64_t operations, Measurement& measured) {
     return operations;
 }
 
-/// Memory of idle connections, in bytes for each: `PROGRAM connections IMPLEMENTATION COUNT` prints
-/// "connections IMPLEMENTATION count allocated resident". Ends with status 3 if the system allows
-/// too few descriptors.
+/// Memory of idle connections, in bytes for each. Ends with status 3 if the system allows too few
+/// descriptors.
 template <class Server>
 int peer_idle_connections(const char* implementation, std::size_t count) {
     try {
         require_descriptors(count);
     } catch (const TooFewDescriptors& error) {
-        std::fprintf(stderr, "%s connections: left out: %s\n", implementation, error.what());
+        std::fprintf(stderr, "%s\n", error.what());
         return 3;
     }
     std::uint16_t port = 0;
@@ -101,7 +100,7 @@ int peer_idle_connections(const char* implementation, std::size_t count) {
     const PeerProcess peer(program_name(), {port, count}, "idle");
     const Memory before = memory_now();
     server.run();
-    print(("connections " + std::string(implementation)).c_str(), count, before);
+    print("memory-connections", implementation, count, before);
     std::fflush(stdout);
     _exit(0);  // with the clients that are there: none of the servers is made to be left alone
 }
@@ -113,14 +112,14 @@ std::vector<PeerWorkload> echo_workloads(const char* implementation) {
     constexpr std::uint64_t many = 1064;
     const char* const me = implementation;
     return {
-        {"echo-protocol-1", me, 50000, 3000, peer_echo<Server, 1, small, 1>, few},
-        {"echo-protocol-64", me, 100000, 3000, peer_echo<Server, 64, small, 1>, few},
-        {"echo-protocol-1000", me, 50000, 20000, peer_echo<Server, 1000, small, 1>, many},
-        {"echo-16k-protocol-1", me, 10000, 1000, peer_echo<Server, 1, large, 1>, few},
-        {"echo-16k-protocol-64", me, 20000, 1000, peer_echo<Server, 64, large, 1>, few},
-        {"echo-16k-protocol-1000", me, 20000, 5000, peer_echo<Server, 1000, large, 1>, many},
-        {"echo-pipelined-protocol", me, 500000, 20000, peer_echo<Server, 1, small, 16>, few},
-        {"churn-protocol", me, 8000, 2000, peer_churn<Server>, few},
+        {"echo-1", me, 50000, 3000, peer_echo<Server, 1, small, 1>, few},
+        {"echo-64", me, 100000, 3000, peer_echo<Server, 64, small, 1>, few},
+        {"echo-1000", me, 50000, 20000, peer_echo<Server, 1000, small, 1>, many},
+        {"echo-16k-1", me, 10000, 1000, peer_echo<Server, 1, large, 1>, few},
+        {"echo-16k-64", me, 20000, 1000, peer_echo<Server, 64, large, 1>, few},
+        {"echo-16k-1000", me, 20000, 5000, peer_echo<Server, 1000, large, 1>, many},
+        {"echo-pipelined", me, 500000, 20000, peer_echo<Server, 1, small, 16>, few},
+        {"churn", me, 8000, 2000, peer_churn<Server>, few},
     };
 }
 
@@ -132,8 +131,11 @@ inline void idle_until_killed(char** numbers) {
 /// The main() of a program with these: `IdleServer` is what idle connections are measured with.
 template <class Server, class IdleServer = Server>
 int run_echo_peer(const char* implementation, const std::string& version, int argc, char** argv) {
-    if (argc == 4 && std::string(argv[1]) == "connections" &&
-        std::string(argv[2]) == implementation) {
+    const std::string command = argc > 1 ? argv[1] : "";
+    if (argc == 2 && command == "list") {
+        std::printf("memory-connections %s 10000 0 figures\n", implementation);
+    }
+    if (argc == 4 && command == "memory-connections" && std::string(argv[2]) == implementation) {
         program_name() = argv[0];
         return peer_idle_connections<IdleServer>(implementation,
                                                  std::strtoull(argv[3], nullptr, 10));
