@@ -2,10 +2,8 @@
 #ifndef REACTOR_TEST_BENCH_PEERS_PEER_PROGRAM_HPP
 #define REACTOR_TEST_BENCH_PEERS_PEER_PROGRAM_HPP
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -43,66 +41,40 @@ struct PeerRole {
     void (*play)(char** numbers);
 };
 
-/// `program list` prints "workload implementation operations counted" for each that the system
-/// allows; `program version` prints "implementation library and version"; `program WORKLOAD
-/// IMPLEMENTATION [OPERATIONS]` runs one and prints "workload implementation operations
-/// cpu_ns_per_op".
+/// Plays the role that the arguments say, or does what run() does with those workloads for which
+/// the system allows enough descriptors.
 inline int run_peer(const std::string& version, const std::vector<PeerWorkload>& workloads,
                     const std::vector<PeerRole>& roles, int argc, char** argv) {
     program_name() = argv[0];
-    const std::string command = argc > 1 ? argv[1] : "";
     try {
         const std::uint64_t descriptors = raise_descriptor_limit();
         for (const PeerRole& role : roles) {
-            if (command != role.name || argc != 2 + role.numbers) continue;
+            if (argc != 2 + role.numbers || std::strcmp(argv[1], role.name) != 0) continue;
             role.play(argv + 2);
             return 0;
         }
-        if (argc == 2 && command == "version") {
-            const char* before = "";
-            for (const PeerWorkload& workload : workloads) {
-                if (std::strcmp(before, workload.implementation) == 0) continue;
-                before = workload.implementation;
-                std::printf("%s %s\n", workload.implementation, version.c_str());
-            }
-            return 0;
-        }
+        std::vector<Workload> possible;
+        std::vector<Version> versions;
         for (const PeerWorkload& workload : workloads) {
-            if (argc == 2 && command == "list") {
-                if (workload.descriptors <= descriptors) {
-                    std::printf("%s %s %llu %llu\n", workload.name.c_str(), workload.implementation,
-                                static_cast<unsigned long long>(workload.operations),
-                                static_cast<unsigned long long>(workload.counted));
-                } else {
-                    std::fprintf(stderr,
-                                 "%s %s: left out, %llu descriptors are too few (ulimit -n)\n",
-                                 workload.name.c_str(), workload.implementation,
-                                 static_cast<unsigned long long>(descriptors));
-                }
-                continue;
+            const char* const implementation = workload.implementation;
+            if (versions.empty() ||
+                std::strcmp(versions.back().implementation, implementation) != 0) {
+                versions.push_back({implementation, version});
             }
-            if (argc < 3 || workload.name != command ||
-                std::strcmp(argv[2], workload.implementation) != 0) {
-                continue;
+            if (workload.descriptors <= descriptors) {
+                possible.emplace_back(workload.name, workload.operations, workload.counted,
+                                      std::vector<Implementation>{{implementation, workload.run}});
+            } else {
+                std::fprintf(stderr, "%s %s: left out, %llu descriptors are too few (ulimit -n)\n",
+                             workload.name.c_str(), implementation,
+                             static_cast<unsigned long long>(descriptors));
             }
-            const std::uint64_t wanted =
-                argc > 3 ? std::strtoull(argv[3], nullptr, 10) : workload.operations;
-            const IdleThread idle;
-            Measurement measured;
-            const std::uint64_t done = workload.run(std::max<std::uint64_t>(wanted, 1), measured);
-            std::printf("%s %s %llu %.2f\n", command.c_str(), argv[2],
-                        static_cast<unsigned long long>(done),
-                        static_cast<double>(measured.nanoseconds()) / static_cast<double>(done));
-            return 0;
         }
-        if (argc == 2 && command == "list") return 0;
+        return run(possible, argc, argv, versions);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s %s: %s\n", argv[0], command.c_str(), error.what());
+        std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
         return 1;
     }
-    std::fprintf(stderr, "usage: %s list | version | WORKLOAD IMPLEMENTATION [OPERATIONS]\n",
-                 argv[0]);
-    return 2;
 }
 
 }  // namespace bench
