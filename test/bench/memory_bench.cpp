@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,10 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <test/bench/idle_peer.hpp>
 #include <test/bench/memory_now.hpp>
@@ -172,6 +177,37 @@ void streams(const Names& names, std::size_t count) {
         });
 }
 
+/// The limit: the system's event says which connection it is of, and that is a descriptor and what
+/// to call.
+void bare_connections(const Names& names, std::size_t count) {
+    struct Connection {
+        int fd;
+        void (*readable)(void*);
+        void* data;
+    };
+    bench::require_descriptors(count);
+    std::uint16_t port = 0;
+    const int listener = bench::listen_on_loopback(port);
+    const int epoll = bench::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+    std::vector<std::unique_ptr<Connection>> held;
+    held.reserve(count);
+    const bench::PeerProcess peer(program, {port, count});
+    const Memory before = memory_now();
+    while (held.size() != count) {
+        const int fd = bench::checked(
+            accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK), "accept4");
+        held.emplace_back(new Connection{fd, nullptr, nullptr});
+        epoll_event event = {};
+        event.events = EPOLLIN;
+        event.data.ptr = held.back().get();
+        bench::checked(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
+    }
+    bench::print(names.workload, names.implementation, count, before);
+    for (const std::unique_ptr<Connection>& connection : held) close(connection->fd);
+    close(epoll);
+    close(listener);
+}
+
 const struct {
     Names names;
     void (*run)(const Names&, std::size_t);
@@ -180,7 +216,8 @@ const struct {
              {{"memory-timers", "ours"}, timers, 1000000},
              {{"memory-tasks", "ours"}, tasks, 1000000},
              {{"memory-connections", "ours"}, connections, 10000},
-             {{"memory-connections", "ours-streams"}, streams, 10000}};
+             {{"memory-connections", "ours-streams"}, streams, 10000},
+             {{"memory-connections", "limit"}, bare_connections, 10000}};
 
 }  // namespace
 
