@@ -5,37 +5,18 @@
 // instructions are those of both threads.
 #include <reactor/event_loop.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include <test/bench/measure.hpp>
+#include <test/bench/poster.hpp>
 #include <test/bench/raw_poll.hpp>
 
 namespace {
 
 using bench::Measurement;
-
-/// Calls `post()` so many times on a thread of its own, counted by callgrind there too.
-template <class F>
-std::thread poster(std::uint64_t operations, F post) {
-    struct Work {
-        std::uint64_t operations;
-        F post;
-    };
-    return std::thread(
-        [](Work work) {
-            reactor_bench_measured(
-                [](void* data) {
-                    Work& todo = *static_cast<Work*>(data);
-                    for (; todo.operations != 0; --todo.operations) todo.post();
-                },
-                &work);
-        },
-        Work{operations, post});
-}
 
 std::uint64_t post(std::uint64_t operations, Measurement& measured) {
     reactor::EventLoop loop;
@@ -44,7 +25,7 @@ std::uint64_t post(std::uint64_t operations, Measurement& measured) {
         std::uint64_t left;
     } work{loop, operations};
     measured([&] {
-        std::thread thread = poster(operations, [&work] {
+        std::thread thread = bench::poster(operations, [&work] {
             work.loop.call_soon_threadsafe([&work] {
                 if (--work.left == 0) work.loop.stop();
             });
@@ -94,7 +75,7 @@ std::uint64_t post_limit(std::uint64_t operations, Measurement& measured) {
     RawInbox inbox;
     std::uint64_t left = operations;
     measured([&] {
-        std::thread thread = poster(operations, [&inbox, &left] {
+        std::thread thread = bench::poster(operations, [&inbox, &left] {
             inbox.post([](void* data) { --*static_cast<std::uint64_t*>(data); }, &left);
         });
         while (left != 0) inbox.run();
@@ -106,5 +87,6 @@ std::uint64_t post_limit(std::uint64_t operations, Measurement& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return bench::run({{"post", "limit", 2000000, 50000, post, post_limit}}, argc, argv);
+    return bench::run({{"post", 2000000, 50000, {{"ours", post}, {"limit", post_limit}}}}, argc,
+                      argv);
 }
