@@ -2,8 +2,8 @@
 //
 // Connections that come and go on the loopback: the CPU time of a server for one that is made,
 // exchanges one message of 64 bytes and is closed by its peer, 16 of them at a time. Ours is
-// net::Server, with a Protocol for each client, or a Task for each Stream ("tasks"). The limit is a
-// loop around epoll_wait(), written by hand.
+// net::Server, with a Protocol for each client, or a Task for each Stream ("ours-tasks"). The limit
+// is a loop around epoll_wait(), written by hand.
 #include <net/protocol.hpp>
 #include <net/server.hpp>
 #include <net/stream.hpp>
@@ -229,8 +229,10 @@ int main(int argc, char** argv) {
     }
     return bench::run(
         {
-            {"churn-protocol", "limit", 8000, 2000, by_protocols, limit},
-            {"churn-tasks", "limit", 8000, 2000, by_tasks, limit},
+            {"churn",
+             8000,
+             2000,
+             {{"ours", by_protocols}, {"ours-tasks", by_tasks}, {"limit", limit}}},
         },
         argc, argv);
 }

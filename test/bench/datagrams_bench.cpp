@@ -3,8 +3,8 @@
 // An echo server of datagrams on the loopback (UDP): the CPU time of the server for one of 64
 // bytes, with so many under way. Ours is a DatagramProtocol on a DatagramTransport, which sends
 // each echo by a call of its own. The limit is a loop around epoll_wait(), written by hand: with
-// one recvmmsg() and one sendmmsg() for all that have come, or, in "-plain", with recvfrom() and
-// sendto() for each.
+// one recvmmsg() and one sendmmsg() for all that have come, or, in "limit-plain", with recvfrom()
+// and sendto() for each.
 #include <net/create_datagram_endpoint.hpp>
 #include <net/datagram_protocol.hpp>
 #include <net/datagram_transport.hpp>
@@ -178,6 +178,13 @@ std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
     return operations;
 }
 
+template <std::size_t depth>
+std::vector<bench::Implementation> implementations() {
+    return {{"ours", by_protocol<depth>},
+            {"limit", limit<InBatches, depth>},
+            {"limit-plain", limit<OneByOne, depth>}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -193,11 +200,9 @@ int main(int argc, char** argv) {
     }
     return bench::run(
         {
-            {"echo-udp-1", "recvmmsg", 50000, 3000, by_protocol<1>, limit<InBatches, 1>},
-            {"echo-udp-16", "recvmmsg", 100000, 10000, by_protocol<16>, limit<InBatches, 16>},
-            {"echo-udp-64", "recvmmsg", 100000, 10000, by_protocol<64>, limit<InBatches, 64>},
-            {"echo-udp-plain-16", "recvfrom", 100000, 10000, by_protocol<16>, limit<OneByOne, 16>},
-            {"echo-udp-plain-64", "recvfrom", 100000, 10000, by_protocol<64>, limit<OneByOne, 64>},
+            {"echo-udp-1", 50000, 3000, implementations<1>()},
+            {"echo-udp-16", 100000, 10000, implementations<16>()},
+            {"echo-udp-64", 100000, 10000, implementations<64>()},
         },
         argc, argv);
 }

@@ -106,5 +106,6 @@ std::uint64_t post_limit(std::uint64_t operations, Measurement& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return bench::run({{"post", "limit", 2000000, 50000, post, post_limit}}, argc, argv);
+    return bench::run({{"post", 2000000, 50000, {{"ours", post}, {"limit", post_limit}}}}, argc,
+                      argv);
 }

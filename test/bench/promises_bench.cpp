@@ -82,12 +82,12 @@ std::uint64_t task_step(std::uint64_t operations, Measurement& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const bench::Run bare = bench::call_soon_batches;
+    const bench::Implementation bare = {"limit-call_soon", bench::call_soon_batches};
     return bench::run(
         {
-            {"promise-done-callback", "call_soon", 5000000, 100000, done_callback, bare},
-            {"promise-then", "call_soon", 5000000, 100000, then, bare},
-            {"task-step", "call_soon", 5000000, 100000, task_step, bare},
+            {"promise-done-callback", 5000000, 100000, {{"ours", done_callback}, bare}},
+            {"promise-then", 5000000, 100000, {{"ours", then}, bare}},
+            {"task-step", 5000000, 100000, {{"ours", task_step}, bare}},
         },
         argc, argv);
 }
