@@ -160,11 +160,15 @@ void Gathering::start(PromiseState& outer, std::vector<AnyPromise> children) {
 void Gathering::child_done(PromiseState& outer, std::uint32_t index, PromiseState& child,
                            const PromiseState* running) {
     if (outer.done()) {
-        if (!settled_) child.retrieved = true;
+        if (!settled_) child.overrule();
         return;
     }
     if (!settled_ && child.status != PromiseStatus::value) {
         const std::exception_ptr error = child.failure("gather");
+        // Nobody will see the values that are there, perhaps of failed promises.
+        for (const Child& ended : children_) {
+            if (ended.kept) PromiseAccess::state(ended.kept)->overrule();
+        }
         if (child.status == PromiseStatus::cancelled || child.cancellation) {
             outer.fail_cancelled(error);
         } else {

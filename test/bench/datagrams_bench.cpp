@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 //
 // An echo server of datagrams on the loopback (UDP): the CPU time of the server for one of 64
-// bytes, with so many under way. Ours is a DatagramProtocol on a DatagramTransport, which sends
-// each echo by a call of its own. The limit is a loop around epoll_wait(), written by hand: with
-// one recvmmsg() and one sendmmsg() for all that have come, or, in "limit-plain", with recvfrom()
-// and sendto() for each.
+// bytes, with so many under way. Ours is a DatagramProtocol on a DatagramTransport, which receives
+// and sends up to sixteen by one call each. The limit is a loop around epoll_wait(), written by
+// hand: with one recvmmsg() and one sendmmsg() for all that have come, or, in "limit-plain",
+// with recvfrom() and sendto() for each.
 #include <net/create_datagram_endpoint.hpp>
 #include <net/datagram_protocol.hpp>
 #include <net/datagram_transport.hpp>
