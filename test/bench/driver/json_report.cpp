@@ -96,7 +96,7 @@ std::string json_of(const FigureTable& table) {
         .add("rows", array(table.lines,
                            [](const FigureTable::Line& line) {
                                return Group("{}")
-                                   .add("implementation", json_string(line.implementation))
+                                   .add("implementation", json_string(line.cell.implementation))
                                    .add("figures", object(line.figures))
                                    .done();
                            }))

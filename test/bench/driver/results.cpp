@@ -66,7 +66,7 @@ void add_figures(const Series& series, std::vector<FigureTable>& tables) {
     FigureTable& table = find_or_add(
         tables, [&](const FigureTable& other) { return other.workload == series.cell.workload; },
         FigureTable{series.cell.workload, {}});
-    FigureTable::Line line = {series.cell.implementation, {}};
+    FigureTable::Line line = {series.cell, {}};
     for (const auto& figure : series.figures) {
         line.figures.emplace_back(figure.first, median(figure.second));
     }
@@ -105,6 +105,12 @@ void tabulate(const std::vector<Series>& series, Results& results) {
         }
     }
     for (Table& table : results.tables) compare(table);
+    for (FigureTable& table : results.figures) {
+        std::stable_sort(table.lines.begin(), table.lines.end(),
+                         [](const FigureTable::Line& a, const FigureTable::Line& b) {
+                             return group_of(a.cell) < group_of(b.cell);
+                         });
+    }
     for (Growth& growth : results.growths) {
         std::sort(growth.points.begin(), growth.points.end(),
                   [](const Growth::Point& a, const Growth::Point& b) { return a.size < b.size; });

@@ -59,11 +59,11 @@ struct Growth {
     double factor() const;
 };
 
-/// Medians of figures by workload and implementation.
+/// Medians of figures, in the same order, but for the peers', which stay as they are listed.
 struct FigureTable {
     std::string workload;
     struct Line {
-        std::string implementation;
+        Cell cell;
         std::vector<std::pair<std::string, double>> figures;
     };
     std::vector<Line> lines;

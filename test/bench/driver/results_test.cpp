@@ -77,10 +77,13 @@ BOOST_AUTO_TEST_CASE(growth_is_one_curve_for_a_thing_by_size) {
 BOOST_AUTO_TEST_CASE(figures_are_medians_by_name) {
     Series crawl = series("crawl", "curl", {}, Kind::figures);
     crawl.figures = {{"seconds", {{1, 3}, {2, 1}, {3, 2}}}, {"peak_kib", {{1, 7}}}};
-    const Results results = tabulated({crawl});
+    Series ours = crawl;
+    ours.cell.implementation = "ours";
+    const Results results = tabulated({crawl, ours});
     BOOST_TEST_REQUIRE(results.figures.size() == 1u);
-    const bench::FigureTable::Line& line = results.figures[0].lines[0];
-    BOOST_TEST(line.implementation == "curl");
+    BOOST_TEST(results.figures[0].lines[0].cell.implementation == "ours");
+    const bench::FigureTable::Line& line = results.figures[0].lines[1];
+    BOOST_TEST(line.cell.implementation == "curl");
     BOOST_TEST(line.figures[0].first == "seconds");
     BOOST_TEST(line.figures[0].second == 2);
     BOOST_TEST(line.figures[1].second == 7);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <test/bench/driver/numbers.hpp>
 
@@ -62,13 +63,24 @@ std::string text_of(const Growth& growth) {
 }
 
 std::string text_of(const FigureTable& table) {
-    Lines lines = {{table.workload}};
-    for (const auto& figure : table.lines.front().figures) {
-        lines.back().push_back(words(figure.first));
-    }
+    std::vector<std::string> names;  // not all implementations need have the same
     for (const FigureTable::Line& line : table.lines) {
-        lines.push_back({"  " + line.implementation});
-        for (const auto& figure : line.figures) lines.back().push_back(short_number(figure.second));
+        for (const auto& figure : line.figures) {
+            if (std::find(names.begin(), names.end(), figure.first) == names.end()) {
+                names.push_back(figure.first);
+            }
+        }
+    }
+    Lines lines = {{table.workload}};
+    for (const std::string& name : names) lines.back().push_back(words(name));
+    for (const FigureTable::Line& line : table.lines) {
+        lines.push_back({"  " + line.cell.implementation});
+        for (const std::string& name : names) {
+            const auto found = std::find_if(
+                line.figures.begin(), line.figures.end(),
+                [&](const std::pair<std::string, double>& figure) { return figure.first == name; });
+            lines.back().push_back(found == line.figures.end() ? "-" : short_number(found->second));
+        }
     }
     return align(lines);
 }
@@ -140,7 +152,7 @@ std::string summary_of(const std::vector<FigureTable>& tables) {
                 figures += (figures.empty() ? "" : ", ") + words(figure.first) + " " +
                            short_number(figure.second);
             }
-            lines.push_back({table.workload, line.implementation, figures});
+            lines.push_back({table.workload, line.cell.implementation, figures});
         }
     }
     return lines.size() == 1 ? std::string() : "\n" + in_markdown(lines);

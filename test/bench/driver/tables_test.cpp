@@ -67,6 +67,17 @@ BOOST_AUTO_TEST_CASE(each_workload_has_its_table) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(figures_that_only_some_have_are_missing_in_the_others) {
+    Results results;
+    results.figures = {{"crawl",
+                        {{{"", "crawl", "ours", 1, 0, Kind::figures}, {{"seconds", 0.5}}},
+                         {{"", "crawl", "curl", 1, 0, Kind::figures}, {{"peak_kib", 9}}}}}};
+    BOOST_TEST(bench::to_text(results) ==
+               "crawl   seconds  peak kib\n"
+               "  ours     0.50         -\n"
+               "  curl        -      9.00\n\n");
+}
+
 BOOST_AUTO_TEST_CASE(the_summary_is_a_document_of_its_own) {
     BOOST_TEST(bench::to_summary(sample()) ==
                "2024-05-01, a machine; `b2 bench`, 7 rounds; libev 4.33.\n"
