@@ -30,6 +30,7 @@ std::uint32_t to_epoll(unsigned interest) noexcept {
 }
 
 unsigned from_epoll(std::uint32_t events) noexcept {
+    if (events == EPOLLIN) return Interest::read;  // most are
     unsigned ready = 0;
     if (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) ready |= Interest::read;
     if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) ready |= Interest::write;
@@ -78,6 +79,8 @@ EpollSelector::~EpollSelector() { ::close(epoll_); }
 const char* EpollSelector::name() const noexcept { return "epoll"; }
 
 int EpollSelector::fd() const noexcept { return epoll_; }
+
+bool EpollSelector::forgets_closed_sockets() const noexcept { return true; }
 
 // 0, or what the kernel objects to.
 int EpollSelector::change(int operation, int fd, unsigned interest, std::uint64_t token) noexcept {
@@ -143,10 +146,15 @@ void EpollSelector::wait(Duration timeout, std::vector<SelectorEvent>& ready) {
         if (errno == EINTR) return;
         throw std::system_error(errno, std::system_category(), "epoll_wait");
     }
+    if (count == 0) return;
     full_ = count == capacity_;
-    for (int i = 0; i < count; ++i) {
-        const ::epoll_event& event = events_[static_cast<std::size_t>(i)];
-        ready.push_back({event.data.u64, from_epoll(event.events)});
+    const std::size_t before = ready.size();
+    ready.resize(before + static_cast<std::size_t>(count));
+    SelectorEvent* found = &ready[before];
+    for (const ::epoll_event *event = events_.get(), *end = event + count; event != end; ++event) {
+        found->token = event->data.u64;
+        found->ready = from_epoll(event->events);
+        ++found;
     }
 }
 

@@ -38,6 +38,7 @@ public:
     void wait(Duration timeout, std::vector<SelectorEvent>& ready) override;
     void reset() override;
     int fd() const noexcept override;
+    bool forgets_closed_sockets() const noexcept override;
 
 private:
     int change(int operation, int fd, unsigned interest, std::uint64_t token) noexcept;

@@ -4,36 +4,55 @@
 
 #include <net/endpoint.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+
+#include <netinet/in.h>
 
 namespace reactor {
 namespace net {
 namespace detail {
 
-/// An Endpoint in a third of the room: an idle connection keeps its peer's name, and among a
-/// million peers hardly one has a Unix path. A value that stays where it is.
+/// An Endpoint in little room, as an idle connection keeps its peer's name: an IPv4 address, or no
+/// name, in place, any other in a block as large as it is. A value that stays where it is.
 class CompactEndpoint {
 public:
-    explicit CompactEndpoint(const Endpoint& endpoint) {
-        if (endpoint.size() <= sizeof bytes_) {
-            size_ = static_cast<std::uint8_t>(endpoint.size());
-            std::memcpy(bytes_, endpoint.data(), endpoint.size());
+    explicit CompactEndpoint(const Endpoint& endpoint)
+        : size_(static_cast<std::uint8_t>(endpoint.size())),
+          in_place_(size_ <= room || endpoint.family() == Endpoint::Family::ipv4) {
+        if (in_place_) {
+            std::memcpy(bytes_, endpoint.data(), size_ < room ? size_ : room);
         } else {
-            long_.reset(new Endpoint(endpoint));
+            block_ = new unsigned char[size_];
+            std::memcpy(block_, endpoint.data(), size_);
         }
+    }
+    CompactEndpoint(const CompactEndpoint&) = delete;
+    CompactEndpoint& operator=(const CompactEndpoint&) = delete;
+    ~CompactEndpoint() {
+        if (!in_place_) delete[] block_;
     }
 
     Endpoint get() const {
-        if (long_) return *long_;
-        return size_ == 0 ? Endpoint() : Endpoint::from_sockaddr(bytes_, size_);
+        if (size_ == 0) return Endpoint();
+        if (!in_place_) return Endpoint::from_sockaddr(block_, size_);
+        ::sockaddr_in address = ::sockaddr_in();
+        std::memcpy(&address, bytes_, size_ < room ? size_ : room);
+        return Endpoint::from_sockaddr(&address, size_);
     }
 
 private:
-    std::unique_ptr<const Endpoint> long_;
-    std::uint8_t size_ = 0;
-    alignas(4) unsigned char bytes_[28];  // a sockaddr_in6
+    // Family, port and address; the rest of a sockaddr_in is zero.
+    static constexpr std::size_t room = 8;
+    static_assert(offsetof(::sockaddr_in, sin_zero) == room, "the whole of an IPv4 address");
+
+    union {
+        unsigned char bytes_[room];
+        unsigned char* block_;
+    };
+    std::uint8_t size_;
+    bool in_place_;
 };
 
 }  // namespace detail

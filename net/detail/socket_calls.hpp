@@ -29,20 +29,18 @@ public:
     SimulatedNetwork* simulated() const noexcept { return simulated_.get(); }
     void simulate(std::shared_ptr<SimulatedNetwork> network) noexcept {
         simulated_ = std::move(network);
+        note();
     }
     /// The system opens new sockets again. The network is over, and answers for those that are open
     /// until the last of them is closed: to the system they are none.
     void end_simulation() {
         if (simulated_ && simulated_->in_use()) ended_.push_back(simulated_);
         simulated_.reset();
+        note();
     }
     /// Whose socket that is, also if it is over; null: the system's.
     SimulatedNetwork* network_of(int descriptor) const noexcept {
-        if (simulated_ && simulated_->owns(descriptor)) return simulated_.get();
-        for (const auto& network : ended_) {
-            if (network->owns(descriptor)) return network.get();
-        }
-        return nullptr;
+        return none_ ? nullptr : find_network(descriptor);
     }
     /// Whether the system knows nothing of that socket.
     bool simulates(int descriptor) const noexcept { return network_of(descriptor) != nullptr; }
@@ -103,16 +101,28 @@ private:
         return result;
     }
 
+    SimulatedNetwork* find_network(int descriptor) const noexcept {
+        if (simulated_ && simulated_->owns(descriptor)) return simulated_.get();
+        for (const auto& network : ended_) {
+            if (network->owns(descriptor)) return network.get();
+        }
+        return nullptr;
+    }
+
+    void note() noexcept { none_ = !simulated_ && ended_.empty(); }
+
     void forget_unused() noexcept {
         ended_.erase(std::remove_if(ended_.begin(), ended_.end(),
                                     [](const std::shared_ptr<SimulatedNetwork>& network) {
                                         return !network->in_use();
                                     }),
                      ended_.end());
+        note();
     }
 
     std::shared_ptr<SimulatedNetwork> simulated_;
     std::vector<std::shared_ptr<SimulatedNetwork>> ended_;
+    bool none_ = true;  // of these: all sockets are the system's
 };
 
 }  // namespace detail

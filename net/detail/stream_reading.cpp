@@ -30,14 +30,15 @@ Promise<std::string> StreamState::read(StreamRequest&& request, const Deadline& 
         adjust_flow();
         return promise;
     }
-    const StateOwner<StreamRead> read(
-        reactor::detail::make_state<StreamRead>(core, here, this, std::move(request)));
+    StreamRead* const read =
+        reactor::detail::make_state<StreamRead>(core, here, this, std::move(request));
+    Promise<std::string> promise = PromiseAccess::adopt<Promise<std::string>>(read);
     const TimePoint when = deadline.at(*core.loop);
     if (when != never()) read->limit = core.loop->call_at(when, &StreamState::read_late, this);
     read->keep();
-    reading_ = &*read;
+    reading_ = read;
     adjust_flow();
-    return PromiseAccess::share<Promise<std::string>>(&*read);
+    return promise;
 }
 
 void StreamState::finish(ReadValue& read, const StreamRequest& request,
@@ -72,6 +73,10 @@ void StreamState::received(ByteView bytes) {
         if (answer.outcome == Outcome::take) {
             reading_->set(bytes.data(), answer.size);
             take_read();
+            if (answer.size == bytes.size()) {
+                adjust_flow();
+                return;
+            }
             bytes = bytes.from(answer.size);
         }
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include <string.h>
 
@@ -26,19 +27,21 @@ Answer overrun(std::size_t consumed, std::size_t drop) {
 }  // namespace
 
 StreamRequest::StreamRequest(const char* name, Kind what, const std::string& text)
-    : call(name), kind(what), count(0), separator(text), longest_(text.size()) {
-    if (text.empty()) {
+    : StreamRequest(name, what, std::vector<std::string>(1, text)) {}
+
+StreamRequest::StreamRequest(const char* name, Kind what, const std::vector<std::string>& texts)
+    : call(name), kind(what), count(0), separators_(new Separators) {
+    for (const std::string& text : texts) {
+        separators_->longest = std::max(separators_->longest, text.size());
+    }
+    const bool any_empty = std::any_of(texts.begin(), texts.end(),
+                                       [](const std::string& text) { return text.empty(); });
+    if (texts.empty() || any_empty) {
         throw std::invalid_argument(std::string(call) +
                                     ": an empty separator would match everywhere");
     }
-}
-
-StreamRequest::StreamRequest(const char* name, Kind what, const std::vector<std::string>& texts)
-    : StreamRequest(name, what, texts.empty() ? std::string() : texts.front()) {
-    if (texts.size() > 1) more.assign(texts.begin() + 1, texts.end());
-    for (const std::string& text : more) {
-        longest_ = std::max(longest_, StreamRequest(name, what, text).longest_);
-    }
+    separators_->first = texts.front();
+    separators_->more.assign(texts.begin() + 1, texts.end());
 }
 
 Answer StreamRequest::judge(ByteView bytes, bool ended, std::size_t limit) {
@@ -70,8 +73,10 @@ Answer StreamRequest::judge_separated(ByteView bytes, bool ended, std::size_t li
         return overrun(match.begin, line ? match.end : 0);
     }
     // The last bytes may be the beginning of a separator.
-    if (bytes.size() >= longest_) searched_ = bytes.size() + 1 - longest_;
-    if (searched_ > limit) return overrun(searched_, line ? bytes.size() : 0);
+    if (bytes.size() >= separators_->longest)
+        separators_->searched = bytes.size() + 1 - separators_->longest;
+    if (separators_->searched > limit)
+        return overrun(separators_->searched, line ? bytes.size() : 0);
     if (!ended) return wait();
     return line ? take(bytes.size()) : incomplete();
 }
@@ -79,9 +84,10 @@ Answer StreamRequest::judge_separated(ByteView bytes, bool ended, std::size_t li
 /// Looks for a match that ends before the best one.
 void StreamRequest::find(ByteView bytes, const std::string& text, Match& best) const {
     const ByteView part = bytes.from(0, best.end == nowhere ? nowhere : best.end - 1);
-    if (part.size() < searched_ + text.size()) return;
+    if (part.size() < separators_->searched + text.size()) return;
     const void* const found =
-        ::memmem(part.data() + searched_, part.size() - searched_, text.data(), text.size());
+        ::memmem(part.data() + separators_->searched, part.size() - separators_->searched,
+                 text.data(), text.size());
     if (!found) return;
     best.begin = static_cast<std::size_t>(static_cast<const char*>(found) - part.data());
     best.end = best.begin + text.size();
@@ -90,16 +96,16 @@ void StreamRequest::find(ByteView bytes, const std::string& text, Match& best) c
 /// The match that ends first; `end` is nowhere if there is none.
 StreamRequest::Match StreamRequest::find_first(ByteView bytes) const {
     Match best = {nowhere, nowhere};
-    if (more.empty()) {
-        find(bytes, separator, best);
+    if (separators_->more.empty()) {
+        find(bytes, separators_->first, best);
         return best;
     }
     // In windows that grow: else a separator that is not there would be looked for in all that is
     // kept, again for each of many short pieces that end with another one.
     for (std::size_t window = 1024;; window *= 2) {
-        const ByteView part = bytes.from(0, searched_ + window);
-        find(part, separator, best);
-        for (const std::string& text : more) find(part, text, best);
+        const ByteView part = bytes.from(0, separators_->searched + window);
+        find(part, separators_->first, best);
+        for (const std::string& text : separators_->more) find(part, text, best);
         if (best.end != nowhere || part.size() == bytes.size()) return best;
     }
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace net {
 namespace detail {
 
 /// What one read of a stream wants, and whether the bytes at hand are that: knows nothing of
-/// connections and promises. A value.
+/// connections and promises. A value that moves.
 struct StreamRequest {
     enum class Kind : std::uint8_t { some, exactly, until, line, all };
 
@@ -39,11 +40,17 @@ struct StreamRequest {
 
     const char* call;  // for messages
     Kind kind;
-    std::size_t count;              // some, all: at most so many; exactly: so many
-    std::string separator;          // until, line
-    std::vector<std::string> more;  // further separators
+    std::size_t count;  // some, all: at most so many; exactly: so many
 
 private:
+    /// What a read() does without.
+    struct Separators {
+        std::string first;
+        std::vector<std::string> more;
+        std::size_t longest = 0;
+        std::size_t searched = 0;  // none begins before it
+    };
+
     struct Match {
         std::size_t begin;
         std::size_t end;
@@ -53,8 +60,7 @@ private:
     Match find_first(ByteView bytes) const;
     Answer judge_separated(ByteView bytes, bool ended, std::size_t limit);
 
-    std::size_t longest_ = 0;   // separator
-    std::size_t searched_ = 0;  // no separator begins before it
+    std::unique_ptr<Separators> separators_;  // until, line
 };
 
 }  // namespace detail

@@ -13,25 +13,43 @@ namespace detail {
 /// One read: less than all of the room means that nothing is left, and if there is more, the
 /// descriptor is still ready in the next iteration. So one connection does not hold up the others.
 void TransportState::read() {
+    if (pipe_ || buffered_ || read_paused_ || eof_ || closing_ || watches_readers_) {
+        read_otherwise();
+    } else {
+        receive_for_protocol();
+    }
+}
+
+void TransportState::read_otherwise() {
     if (watches_readers_ && !closing_) look_for_readers();
     if (!is_reading()) return;
     if (buffered_) {
         read_for_protocol();
-        return;
+    } else {
+        receive_for_protocol();
     }
+}
+
+void TransportState::receive_for_protocol() {
     struct Looking {
         ReadBuffer& buffer;
         ~Looking() { buffer.keep(0); }
     } const looking{service_->buffer};
     char* const bytes = looking.buffer.open();
     const ::ssize_t got = receive(bytes, ReadBuffer::size);
-    if (got > 0) {
-        const std::size_t size = static_cast<std::size_t>(got);
-        looking.buffer.keep(size);
-        if (timed_) touch(&TimeLimits::input);
-        call("data_received", Weight::vital,
-             [bytes, size](Protocol& protocol) { protocol.data_received(ByteView(bytes, size)); });
-    } else if (got == 0) {
+    if (got <= 0) {
+        nothing_received(got);
+        return;
+    }
+    const std::size_t size = static_cast<std::size_t>(got);
+    looking.buffer.keep(size);
+    if (timed_) touch(&TimeLimits::input);
+    call("data_received", Weight::vital,
+         [bytes, size](Protocol& protocol) { protocol.data_received(ByteView(bytes, size)); });
+}
+
+void TransportState::nothing_received(::ssize_t got) {
+    if (got == 0) {
         received_end();
     } else if (!would_block(errno)) {
         lose_by_system("read from", errno);
@@ -50,21 +68,24 @@ void TransportState::read_for_protocol() {
     // It may have closed the connection, paused it, or given it to another protocol.
     if (!given || !is_reading() || protocol_.get() != asked) return;
     const ::ssize_t got = receive(room.data, room.size);
-    if (got > 0) {
-        if (timed_) touch(&TimeLimits::input);
-        call("buffer_updated", Weight::vital, [got](Protocol& protocol) {
-            protocol.buffered()->buffer_updated(static_cast<std::size_t>(got));
-        });
-    } else if (got == 0) {
-        received_end();
-    } else if (!would_block(errno)) {
-        lose_by_system("read from", errno);
+    if (got <= 0) {
+        nothing_received(got);
+        return;
     }
+    if (timed_) touch(&TimeLimits::input);
+    call("buffer_updated", Weight::vital, [got](Protocol& protocol) {
+        protocol.buffered()->buffer_updated(static_cast<std::size_t>(got));
+    });
 }
 
 void TransportState::received_end() {
+    // Afterwards: who closes now is not to be taken out of the selector first. Also when a LoopExit
+    // leaves.
+    struct Update {
+        TransportState& state;
+        ~Update() { state.update_reading(); }
+    } const update{*this};
     eof_ = true;
-    update_reading();
     bool stay = false;
     const bool answered = call("eof_received", Weight::vital,
                                [&stay](Protocol& protocol) { stay = protocol.eof_received(); });
@@ -94,7 +115,10 @@ void TransportState::update_reading() noexcept {
     if (wanted == watching_) return;
     watching_ = wanted;
     if (!wanted) {
-        service_->watches.forget(*node_, !is_reading() && !read_paused_);
+        // In the next iteration the descriptor is closed, and with that out of the selector, or
+        // reading may go on: it costs less to leave it there.
+        const bool ends = closing_ && !output_;
+        service_->watches.forget(*node_, (eof_ || closing_) && !ends);
         return;
     }
     std::exception_ptr refused;

@@ -22,35 +22,35 @@ using reactor::detail::Stored;
 // ---- made, and gone -------------------------------------------------------------------------
 
 TransportState::TransportState(EventLoop& loop, int descriptor, const Endpoint& remote,
-                               std::unique_ptr<Protocol> protocol, bool look_first)
+                               std::unique_ptr<Protocol> protocol, bool accepted)
     : core(loop.core()),
       service_(&loop.service<TransportService>()),
       remote_(remote),
       descriptor_(descriptor),
-      buffered_(false),
-      look_first_(look_first),
       started_(false),
-      begun_(false),
-      watching_(false),
       again_(false),
-      inside_(false),
+      ending_(false),
+      pipe_(false),
+      buffered_(false),
       read_paused_(false),
       eof_(false),
       closing_(false),
-      ending_(false),
+      watches_readers_(false),
+      eof_written_(false),
+      inside_(false),
+      timed_(false),
+      wrote_(false),
+      accepted_(accepted),
+      begun_(false),
+      watching_(false),
       flushed_late_(false),
       unread_(false),
       reset_(false),
       foreign_(false),
-      wrote_(false),
-      eof_written_(false),
       write_paused_(false),
       told_paused_(false),
       flow_queued_(false),
-      timed_(false),
-      pipe_(false),
-      hears_nothing_(false),
-      watches_readers_(false) {
+      hears_nothing_(false) {
     adopt(std::move(protocol));
     core.retain();
 }
@@ -66,7 +66,7 @@ void TransportState::destroy() noexcept {
 }
 
 TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                                     std::unique_ptr<Protocol> protocol, bool look_first,
+                                     std::unique_ptr<Protocol> protocol, bool accepted,
                                      const char* call) {
     LoopState& core = static_cast<LoopState&>(loop.core());
     core.check(call);
@@ -91,9 +91,9 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
         }
     } unfinished{core, core.pool.get(sizeof(TransportState)), nullptr};
     TransportState* const state = ::new (unfinished.memory)
-        TransportState(loop, descriptor, remote, std::move(protocol), look_first);
+        TransportState(loop, descriptor, remote, std::move(protocol), accepted);
     unfinished.made = state;
-    state->node_ = state->make_node(NodeKind::reader, "net::Transport", &TransportState::event);
+    state->node_ = state->make_node<&TransportState::event>(NodeKind::reader, "net::Transport");
     service.add(descriptor, *state);
     try {
         service.watches.reserve(call, descriptor, state);
@@ -108,22 +108,13 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
 }
 
 Transport TransportAccess::make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                                std::unique_ptr<Protocol> protocol, bool look_first) {
+                                std::unique_ptr<Protocol> protocol, bool accepted) {
     TransportState* const state =
-        TransportState::make(loop, descriptor, remote, std::move(protocol), look_first);
+        TransportState::make(loop, descriptor, remote, std::move(protocol), accepted);
     const Transport transport = share(state);
     state->release();
     state->begin();
     return transport;
-}
-
-reactor::detail::Node* TransportState::make_node(NodeKind kind, const char* label,
-                                                 void (TransportState::*method)()) {
-    Node* const node = core.fill<Event>(core.take(kind), *this, method);
-    const Options options = Options().label(label);
-    core.set_context(node, &options);
-    node->set(NodeFlag::repeating);
-    return node;
 }
 
 void TransportState::drop_node(Node*& node) noexcept {
@@ -156,15 +147,21 @@ TransportState::Extras& TransportState::extras() {
 
 void TransportState::event() {
     const Keep keep(*this);
+    if (started_ && !again_ && !ending_) {
+        read();
+    } else {
+        end_or_begin();
+    }
+}
+
+void TransportState::end_or_begin() {
     if (!started_) {
         start();
     } else if (again_) {
         again_ = false;
         queue();
-    } else if (ending_) {
-        finish();
     } else {
-        read();
+        finish();
     }
 }
 
@@ -184,7 +181,7 @@ void TransportState::start() {
     started_ = true;
     call("connection_made", Weight::vital,
          [this](Protocol& protocol) { protocol.connection_made(TransportAccess::share(this)); });
-    if (look_first_) read();
+    if (accepted_) read();
 }
 
 void TransportState::close(bool unread) noexcept {
@@ -260,27 +257,39 @@ void TransportState::depart() noexcept {
     const int descriptor = descriptor_;
     descriptor_ = -1;
     if (pipe_) forget_standard_pipe(descriptor, this);
+    const bool lingers = !foreign_ && is_to_linger(descriptor);
     // Out of the selector before the number is free for others.
-    if (!foreign_) service_->watches.forget_all(descriptor);  // else it is somebody else's number
+    if (foreign_) {
+        // It is somebody else's number.
+    } else if (accepted_ && !lingers && !service_->calls.simulates(descriptor)) {
+        // Nobody else has had it: closing it will do.
+        service_->watches.forget_closing(descriptor);
+    } else {
+        service_->watches.forget_all(descriptor);
+    }
     service_->remove(descriptor, *this);
-    if (!foreign_) farewell(descriptor);
+    if (!foreign_) farewell(descriptor, lingers);
     drop_node(node_);
     if (owner_) owner_->connection_gone(*this);
     release();
 }
 
-void TransportState::farewell(int descriptor) noexcept {
-    if (pipe_) {
-        // What its reader has not read yet stays in there.
-    } else if (reset_) {
-        service_->calls.reset_on_close(descriptor);
-    } else if (wrote_ && !eof_ && (unread_ || flushed_late_ || input_waits(descriptor))) {
+/// Whether the peer would not see all that was written if the descriptor were closed at once.
+bool TransportState::is_to_linger(int descriptor) noexcept {
+    if (pipe_ || reset_ || !wrote_ || eof_) return false;  // in a pipe, what is unread stays
+    return unread_ || flushed_late_ || input_waits(descriptor);
+}
+
+void TransportState::farewell(int descriptor, bool lingers) noexcept {
+    if (lingers) {
         try {
             core.loop->service<Lingering>().take(descriptor);
             return;
         } catch (...) {
             // No memory: closed at once, as most programs do.
         }
+    } else if (reset_ && !pipe_) {
+        service_->calls.reset_on_close(descriptor);
     }
     service_->close(descriptor);
 }
@@ -335,7 +344,7 @@ void TransportState::unwatched() noexcept {
     if (foreign_) service_->part(descriptor_, *this);
     if (foreign_ && pipe_) forget_standard_pipe(descriptor_, this);
     try {
-        Node* fresh = make_node(NodeKind::reader, "net::Transport", &TransportState::event);
+        Node* fresh = make_node<&TransportState::event>(NodeKind::reader, "net::Transport");
         std::swap(fresh, node_);
         drop_node(fresh);
     } catch (...) {

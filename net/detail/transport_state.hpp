@@ -56,7 +56,7 @@ public:
     /// Takes over a non-blocking descriptor, for begin(). With one reference, the caller's. If it
     /// throws, the descriptor is the caller's still.
     static TransportState* make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                                std::unique_ptr<Protocol> protocol, bool look_first,
+                                std::unique_ptr<Protocol> protocol, bool accepted,
                                 const char* call = "make_transport");
     /// Before begin(): it is one end of a pipe.
     void become_pipe(PipeEnd&& end);
@@ -130,16 +130,19 @@ private:
     /// The callable of a node of this transport. If it goes without our doing, the descriptor
     /// cannot be watched any more.
     struct Event {
-        Event(TransportState& s, void (TransportState::*m)()) noexcept : state(&s), method(m) {}
+        explicit Event(TransportState& s) noexcept : state(&s) {}
         Event(const Event&) = delete;
         Event& operator=(const Event&) = delete;
         ~Event() {
             if (state) state->unwatched();
         }
-        void operator()() const { (state->*method)(); }
 
         TransportState* state;
-        void (TransportState::*method)();
+    };
+    template <void (TransportState::*method)()>
+    struct EventFor : Event {
+        using Event::Event;
+        void operator()() const { (state->*method)(); }
     };
 
     /// There while something waits to be sent.
@@ -159,18 +162,19 @@ private:
     };
 
     TransportState(EventLoop& loop, int descriptor, const Endpoint& remote,
-                   std::unique_ptr<Protocol> protocol, bool look_first);
+                   std::unique_ptr<Protocol> protocol, bool accepted);
     ~TransportState();
     void destroy() noexcept;
     /// Nothing has an effect any more.
     bool over() const noexcept { return closing_ || core.closed.load(std::memory_order_relaxed); }
 
     // life
-    Node* make_node(reactor::detail::NodeKind kind, const char* label,
-                    void (TransportState::*method)());
+    template <void (TransportState::*method)()>
+    Node* make_node(reactor::detail::NodeKind kind, const char* label);
     void drop_node(Node*& node) noexcept;
     void queue() noexcept;
     void event();
+    void end_or_begin();
     void start();
     void end_soon() noexcept;
     void lose(std::exception_ptr error) noexcept;
@@ -178,7 +182,8 @@ private:
     std::system_error watch_refused(const std::system_error& refusal, const char* step) const;
     void finish();
     void depart() noexcept;
-    void farewell(int descriptor) noexcept;
+    bool is_to_linger(int descriptor) noexcept;
+    void farewell(int descriptor, bool lingers) noexcept;
     bool input_waits(int descriptor) noexcept;
     void vanish() noexcept;
     void unwatched() noexcept;
@@ -198,7 +203,10 @@ private:
 
     // reading
     void read();
+    void read_otherwise();
+    void receive_for_protocol();
     void read_for_protocol();
+    void nothing_received(::ssize_t got);
     void received_end();
     void update_reading() noexcept;
     void look_for_readers() noexcept;
@@ -218,8 +226,9 @@ private:
                      : service_->calls.send(descriptor_, pieces, count);
     }
     [[noreturn]] void refuse_write(const char* call) const;
-    std::size_t send_at_once(ByteView bytes);
     std::size_t send_at_once(const std::vector<ByteView>& pieces, std::size_t& index);
+    void write_rest(ByteView bytes, std::size_t sent, std::string* owned,
+                    const std::shared_ptr<const std::string>* shared);
     void count_dropped_write();
     Output& open_output();
     bool refuse_flood() noexcept;
@@ -250,30 +259,31 @@ private:
     std::uint32_t references_ = 1;
     int descriptor_;
 
-    bool buffered_ : 1;  // protocol_ is a BufferedProtocol
-    bool look_first_ : 1;
+    // Together what an event asks, what a read does, and what a write does.
     bool started_ : 1;   // connection_made() was called,
-    bool begun_ : 1;     // and reading may be watched for
-    bool watching_ : 1;  // node_ is registered as a reader
     bool again_ : 1;     // node_ is to be queued once more when its turn in this batch has come
-    bool inside_ : 1;    // a method of the protocol
+    bool ending_ : 1;    // connection_lost() is next
+    bool pipe_ : 1;      // one end of one, or a socket that is used as such
+    bool buffered_ : 1;  // protocol_ is a BufferedProtocol
     bool read_paused_ : 1;
     bool eof_ : 1;  // of the peer
     bool closing_ : 1;
-    bool ending_ : 1;        // connection_lost() is next
+    bool watches_readers_ : 1;  // node_ looks whether anybody reads: of a pipe's write end
+    bool eof_written_ : 1;
+    bool inside_ : 1;  // a method of the protocol
+    bool timed_ : 1;   // there is a time limit
+    bool wrote_ : 1;
+    bool accepted_ : 1;
+    bool begun_ : 1;         // after `started_`: reading may be watched for
+    bool watching_ : 1;      // node_ is registered as a reader
     bool flushed_late_ : 1;  // what was unsent at close() had to wait
     bool unread_ : 1;        // close_unread()
     bool reset_ : 1;         // the peer shall see that something is missing
     bool foreign_ : 1;       // the descriptor is not ours any more
-    bool wrote_ : 1;
-    bool eof_written_ : 1;
     bool write_paused_ : 1;
     bool told_paused_ : 1;  // what the protocol knows of that
     bool flow_queued_ : 1;
-    bool timed_ : 1;            // there is a time limit
-    bool pipe_ : 1;             // one end of one, or a socket that is used as such
-    bool hears_nothing_ : 1;    // a pipe's write end,
-    bool watches_readers_ : 1;  // of which node_ looks whether anybody reads
+    bool hears_nothing_ : 1;  // a pipe's write end
     std::uint8_t dropped_writes_ = 0;
 };
 
@@ -283,11 +293,22 @@ struct TransportAccess {
     static TransportState* state(const Transport& transport) noexcept { return transport.state_; }
     static std::string peer(const Transport& transport) { return transport.state_->peer(); }
     /// For a descriptor that is non-blocking and close-on-exec already, and whose peer is known.
-    /// With `look_first` the first read comes right after connection_made(), before the descriptor
-    /// is watched: for accepted connections, whose clients have spoken by then as a rule.
+    /// The client of an `accepted` one has spoken by then as a rule: the first read comes right
+    /// after connection_made(), before the descriptor is watched; and nobody else has ever had
+    /// that.
     static Transport make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                          std::unique_ptr<Protocol> protocol, bool look_first);
+                          std::unique_ptr<Protocol> protocol, bool accepted);
 };
+
+template <void (TransportState::*method)()>
+reactor::detail::Node* TransportState::make_node(reactor::detail::NodeKind kind,
+                                                 const char* label) {
+    Node* const node = core.fill<EventFor<method>>(core.take(kind), *this);
+    const Options options = Options(Here("", "", 0)).label(label);
+    core.set_context(node, &options);
+    node->set(reactor::detail::NodeFlag::repeating);
+    return node;
+}
 
 template <class F>
 bool TransportState::call(const char* method, Weight weight, F f) {

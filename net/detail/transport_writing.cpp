@@ -37,12 +37,27 @@ void TransportState::write(ByteView bytes, std::string* owned,
         count_dropped_write();
         return;
     }
-    if (refuse_flood()) return;
-    std::size_t sent = 0;
-    if (!output_) {
-        sent = send_at_once(bytes);
-        if (sent == bytes.size() || ending_) return;
+    if (output_) {
+        if (!refuse_flood()) write_rest(bytes, 0, owned, shared);
+        return;
     }
+    const ::ssize_t took = send(bytes.data(), bytes.size());
+    if (took >= 0) {
+        wrote_ = true;
+        if (timed_) touch(&TimeLimits::output);
+        if (static_cast<std::size_t>(took) != bytes.size()) {
+            write_rest(bytes, static_cast<std::size_t>(took), owned, shared);
+        }
+    } else if (would_block(errno)) {
+        write_rest(bytes, 0, owned, shared);
+    } else {
+        lose_by_system("send to", errno);
+    }
+}
+
+/// Behind what waits, if anything does: else the system's buffer is full.
+void TransportState::write_rest(ByteView bytes, std::size_t sent, std::string* owned,
+                                const std::shared_ptr<const std::string>* shared) {
     try {
         OutputQueue& queue = open_output().queue;
         if (owned) {
@@ -96,19 +111,8 @@ void TransportState::count_dropped_write() {
     }
 }
 
-/// How many were sent: if not all, the system's buffer is full, or the connection is lost.
-std::size_t TransportState::send_at_once(ByteView bytes) {
-    const ::ssize_t took = send(bytes.data(), bytes.size());
-    if (took < 0) {
-        if (!would_block(errno)) lose_by_system("send to", errno);
-        return 0;
-    }
-    wrote_ = true;
-    if (timed_) touch(&TimeLimits::output);
-    return static_cast<std::size_t>(took);
-}
-
-/// The same: `index` is the first piece that is not out, of which the number returned is.
+/// `index` is the first piece that is not out, and so much of it is: if that is not the end, the
+/// system's buffer is full, or the connection is lost.
 std::size_t TransportState::send_at_once(const std::vector<ByteView>& pieces, std::size_t& index) {
     while (index < pieces.size()) {
         ::iovec vectors[pieces_per_call];
@@ -142,8 +146,8 @@ std::size_t TransportState::send_at_once(const std::vector<ByteView>& pieces, st
 TransportState::Output& TransportState::open_output() {
     if (output_) return *output_;
     output_.reset(new Output);
-    output_->writer = make_node(reactor::detail::NodeKind::writer, "net::Transport writes",
-                                &TransportState::writable);
+    output_->writer = make_node<&TransportState::writable>(reactor::detail::NodeKind::writer,
+                                                           "net::Transport writes");
     try {
         service_->watches.add("write", descriptor_, output_->writer, &service_->watch_options);
     } catch (const std::system_error& error) {

@@ -81,6 +81,7 @@ WatchTable::WatchTable(LoopCore& core, std::unique_ptr<Selector> selector, int w
     : core_(core),
       selector_(not_null(std::move(selector))),
       name_(selector_->name()),
+      forgets_closed_sockets_(selector_->forgets_closed_sockets()),
       wakeup_fd_(wakeup_fd),
       process_(::getpid()) {
     selector_->add(wakeup_fd, Interest::read, wakeup_token);
@@ -207,17 +208,25 @@ void WatchTable::forget(Node& node, bool for_good) noexcept {
     core_.release(&node);  // the caller holds another one
 }
 
-bool WatchTable::forget_all(int fd) noexcept {
+bool WatchTable::forget_all(int fd, bool leave_to_close) noexcept {
     Watch* const watch = find(fd);
     if (!watch) return false;
     bool any = false;
-    for (const NodeKind kind : {NodeKind::reader, NodeKind::writer, NodeKind::urgent}) {
-        any |= remove(fd, kind);
+    if (watch->wanted() != 0) {
+        for (const NodeKind kind : {NodeKind::reader, NodeKind::writer, NodeKind::urgent}) {
+            any |= remove(fd, kind);
+        }
     }
     // The captures' destructors may have registered anew: then it is watched again. Or they have
     // closed the loop.
     Watch* const now = find(fd);
-    if (now && now->registered != 0 && now->wanted() == 0) deregister(fd, *now);
+    if (!now || now->registered == 0 || now->wanted() != 0) return any;
+    if (leave_to_close) {
+        now->registered = 0;
+        ++now->generation;
+    } else {
+        deregister(fd, *now);
+    }
     return any;
 }
 
@@ -282,6 +291,15 @@ bool WatchTable::dispatch() {
     bool woken = false;
     // Only nodes are queued here; no user code runs but the handler of a report.
     for (const SelectorEvent& event : events_) {
+        // The usual one first: a reader has something to read.
+        const std::size_t fd = event.token & 0xffffffffu;
+        if (event.ready == Interest::read && fd < watches_.size()) {
+            const Watch& watch = watches_[fd];
+            if (watch.generation == event.token >> 32 && watch.registered != 0 && watch.nodes[0]) {
+                queue(watch.nodes[0]);
+                continue;
+            }
+        }
         if (event.token == wakeup_token) {
             woken = true;
         } else {
@@ -312,13 +330,6 @@ void WatchTable::dispatch(const SelectorEvent& event) {
         if (watch->vain < vain_limit) ++watch->vain;
         if (watch->registered & ~watch->due()) mark_dirty(fd, *watch);
     }
-}
-
-void WatchTable::queue(Node* node) noexcept {
-    if (node->is(NodeFlag::queued)) return;
-    node->set(NodeFlag::queued);
-    node->add_reference();
-    core_.push(node);
 }
 
 void WatchTable::stale_event(int fd) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <net/detail/transport_state.hpp>
 #include <net/transport.hpp>
 
 #include "transport_fixture.hpp"
@@ -86,6 +87,58 @@ REACTOR_LOOP_TEST(IO_08_a_transports_descriptor_is_nobody_elses) {
     support::SocketPair next;
     loop.add_reader(next.mine, nothing);
     BOOST_TEST(loop.remove_reader(next.mine));
+}
+
+// Law 6: what was accepted is closed without a word to epoll, which forgets it by itself, unless
+// somebody has made a duplicate.
+REACTOR_LOOP_TEST(an_accepted_descriptor_that_lives_on_in_a_duplicate_is_let_go_of) {
+    Connection c(loop, Connection::tcp);
+    support::SocketPair other;
+    int others = 0;
+    loop.add_reader(other.mine, [&] { others += other.receive().empty() ? 0 : 1; });
+    const Endpoint peer("127.0.0.1", 1);
+    c.number = c.mine.release();
+    reactor::net::detail::TransportAccess::make(loop, c.number, peer, told(c.course), true);
+    loop.run_iterations(1);
+    const Descriptor duplicate(::fcntl(c.number, F_DUPFD_CLOEXEC, 100));
+    c.course.transport.close();
+    c.run_until_lost();
+    BOOST_TEST(!is_open(c.number));
+    put(c.theirs.number, "to the duplicate");
+    loop.run_iterations(3);
+    BOOST_TEST(loop.selector().last_found() == 0u);  // no spin
+    BOOST_TEST(c.course.bytes == "");
+    other.send();
+    loop.run_iterations(1);
+    BOOST_TEST(others == 1);
+    BOOST_TEST(loop.remove_reader(other.mine));
+}
+
+REACTOR_LOOP_TEST(the_next_of_an_accepted_descriptors_number_is_watched) {
+    for (const bool aborted : {false, true}) {
+        Connection first(loop, Connection::tcp);
+        first.number = first.mine.release();
+        reactor::net::detail::TransportAccess::make(loop, first.number, Endpoint("127.0.0.1", 1),
+                                                    told(first.course), true);
+        loop.run_iterations(2);
+        if (aborted) {
+            first.course.transport.abort();
+        } else {
+            first.course.transport.close();
+        }
+        first.run_until_lost();
+        // The lowest free number.
+        support::SocketPair next;
+        BOOST_TEST((next.mine == first.number || next.theirs == first.number));
+        const int number = first.number;
+        int events = 0;
+        loop.add_reader(reactor::Options().owned_descriptor(), number, [&] { ++events; });
+        BOOST_REQUIRE(::write(number == next.mine ? next.theirs : next.mine, "x", 1) == 1);
+        loop.run_iterations(1);
+        BOOST_TEST(events == 1);
+        BOOST_TEST(loop.remove_reader(number));
+        loop.forget_descriptor(number);
+    }
 }
 
 REACTOR_LOOP_TEST(what_is_no_stream_socket_is_refused_and_stays_the_callers) {
