@@ -311,7 +311,7 @@ public:
     void set_slow_callback_duration(Duration duration);
     Duration slow_callback_duration() const noexcept;
 
-    /// The selector's name: "epoll", "poll", "select".
+    /// The selector's name: "epoll", "poll", "select", "io_uring".
     const char* selector_name() const noexcept;
     /// How many callbacks are queued or posted, timers armed, and callbacks of descriptors
     /// registered, the loop's own excluded: what is left for tests to find.
