@@ -107,7 +107,7 @@ bool has_io_uring() {
         reactor::make_selector("io_uring");
         return true;
     } catch (const std::system_error& error) {
-        std::fprintf(stderr, "bench: no call_soon-chain-io_uring: %s\n", error.what());
+        std::fprintf(stderr, "bench: no call_soon-chain on io_uring: %s\n", error.what());
         return false;
     }
 }
@@ -138,14 +138,17 @@ std::uint64_t chain_limit(std::uint64_t operations, Measurement& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::vector<bench::Workload> workloads = {
-        {"call_soon-batch", "limit", 20000000, 200000, bench::call_soon_batches, batch_limit},
-        {"call_soon-batch-context", "limit", 10000000, 200000, batch_with_context, batch_limit},
-        {"call_soon-chain", "limit", 1000000, 20000, chain, chain_limit},
-    };
-    if (has_io_uring()) {
-        workloads.push_back(
-            {"call_soon-chain-io_uring", "limit", 1000000, 20000, chain_on_io_uring, chain_limit});
-    }
-    return bench::run(workloads, argc, argv);
+    std::vector<bench::Implementation> chains = {{"ours", chain}, {"limit", chain_limit}};
+    if (has_io_uring()) chains.push_back({"ours-io_uring", chain_on_io_uring});
+    return bench::run(
+        {
+            {"call_soon-batch",
+             20000000,
+             200000,
+             {{"ours", bench::call_soon_batches},
+              {"ours-context", batch_with_context},
+              {"limit", batch_limit}}},
+            {"call_soon-chain", 1000000, 20000, chains},
+        },
+        argc, argv);
 }
