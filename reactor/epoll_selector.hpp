@@ -40,6 +40,10 @@ public:
     int fd() const noexcept override;
     bool forgets_closed_sockets() const noexcept override;
 
+protected:
+    /// Whether there are descriptors that the epoll set does not know.
+    bool watches_always_ready() const noexcept { return !always_ready_.empty(); }
+
 private:
     int change(int operation, int fd, unsigned interest, std::uint64_t token) noexcept;
     int wait_for_events(Duration limit);

@@ -2,6 +2,7 @@
 #include <reactor/detail/loop_state.hpp>
 #include <reactor/event_loop.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -121,6 +122,13 @@ void EventLoop::close() {
     }
     if (!is_closed()) state().close();
 }
+
+void EventLoop::set_busy_poll(Duration duration) {
+    core_->check_thread("set_busy_poll");
+    state().busy_poll = std::max(duration, Duration::zero());
+}
+
+Duration EventLoop::busy_poll() const noexcept { return state().busy_poll; }
 
 // ---- posting --------------------------------------------------------------------------------
 

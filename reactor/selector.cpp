@@ -4,25 +4,29 @@
 #include <poll.h>
 #include <time.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
 #include <system_error>
 
 #include <reactor/epoll_selector.hpp>
+#include <reactor/io_uring_selector.hpp>
 #include <reactor/poll_selector.hpp>
+#include <reactor/report.hpp>
 #include <reactor/select_selector.hpp>
 
 namespace reactor {
 
 namespace {
 
-const char* const choices = "epoll, poll or select";
+const char* const choices = "epoll, poll, select or io_uring";
 
 // Null if there is no such back end: the two callers put different sentences around the name.
 std::unique_ptr<Selector> find_selector(const std::string& name) {
     if (name == "epoll") return std::unique_ptr<Selector>(new EpollSelector);
     if (name == "poll") return std::unique_ptr<Selector>(new PollSelector);
     if (name == "select") return std::unique_ptr<Selector>(new SelectSelector);
+    if (name == "io_uring") return std::unique_ptr<Selector>(new IoUringSelector);
     return nullptr;
 }
 
@@ -85,7 +89,20 @@ std::unique_ptr<Selector> make_selector(const std::string& name) {
 std::unique_ptr<Selector> default_selector() {
     const char* const name = std::getenv("REACTOR_SELECTOR");
     if (name == nullptr || *name == '\0') return make_selector("epoll");
-    std::unique_ptr<Selector> made = find_selector(name);
+    std::unique_ptr<Selector> made;
+    try {
+        made = find_selector(name);
+    } catch (const std::system_error& error) {
+        // Who sets the variable may not know the machine on which the program runs. Without
+        // descriptors epoll would do no better.
+        const int code = error.code().value();
+        if (std::string(name) != "io_uring" || code == EMFILE || code == ENFILE) throw;
+        log_to_standard_error(LogLevel::warning,
+                              std::string("REACTOR_SELECTOR=io_uring is not possible, so the loop "
+                                          "runs on epoll: ") +
+                                  error.what());
+        return make_selector("epoll");
+    }
     if (!made) {
         throw std::invalid_argument(std::string("the environment says REACTOR_SELECTOR=") + name +
                                     ": choose " + choices + ", or unset it");

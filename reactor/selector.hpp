@@ -45,7 +45,8 @@ struct SelectorEvent {
 ///   to read and to write, and never urgent.
 /// - A descriptor that was closed without remove() harms nothing. poll and select report it as
 ///   `invalid` at every wait until it is removed; so does epoll for what is always ready, anything
-///   else it forgets silently, and says so with EBADF or ENOENT when it is modified next.
+///   else it forgets silently, and says so with EBADF or ENOENT when it is modified next. What is
+///   said of epoll holds for io_uring.
 ///
 /// asyncio: selectors.BaseSelector.
 class Selector {
@@ -54,7 +55,7 @@ public:
     Selector& operator=(const Selector&) = delete;
     virtual ~Selector();
 
-    /// "epoll", "poll" or "select": what make_selector() takes.
+    /// "epoll", "poll", "select" or "io_uring": what make_selector() takes.
     virtual const char* name() const noexcept = 0;
 
     /// Watches `fd`. Throws std::system_error and changes nothing if the system refuses: EBADF (not
@@ -107,11 +108,13 @@ protected:
 };
 
 /// Makes the back end of that name; throws std::invalid_argument with the choices for any other,
-/// and std::system_error if the system refuses (EMFILE, ENFILE, ENOMEM).
+/// and std::system_error if the system refuses (EMFILE, ENFILE, ENOMEM; for io_uring also EPERM,
+/// ENOSYS and EINVAL, see IoUringSelector).
 std::unique_ptr<Selector> make_selector(const std::string& name);
 
 /// The back end named by the environment variable REACTOR_SELECTOR; epoll if it is unset or empty.
-/// Throws as make_selector() does. asyncio: selectors.DefaultSelector.
+/// Where io_uring is asked for and cannot be had it is epoll, and a line on standard error says why.
+/// Else throws as make_selector() does. asyncio: selectors.DefaultSelector.
 std::unique_ptr<Selector> default_selector();
 
 }  // namespace reactor

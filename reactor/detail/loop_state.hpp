@@ -94,6 +94,7 @@ public:
     ExceptionHandler exception_handler;
     LogSink sink;
     Duration slow_callback_duration;
+    Duration busy_poll = Duration::zero();  // how long to look before sleeping
     bool stopping = false;
     std::atomic<bool> stop_requested{false};
 
@@ -104,6 +105,7 @@ private:
     Duration time_to_wait(Duration max_wait);
     void poll_and_collect_measured(Duration timeout);
     void poll(Duration timeout);
+    bool poll_busily(Duration& timeout);
     void collect();
     void replace_wakeup() noexcept;
     void run_batch();

@@ -2,11 +2,14 @@
 //
 // call_soon(): a thousand callbacks per iteration, and one that queues the next. The limit of the
 // batch is a preallocated ring of function pointers, that of the chain a loop that polls and calls.
+// The chain on io_uring does not poll, and is compared with the same limit.
 #include <reactor/context.hpp>
 #include <reactor/event_loop.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <system_error>
 #include <vector>
 
 #include <test/bench/call_soon_batches.hpp>
@@ -81,14 +84,32 @@ struct Chain {
     }
 };
 
-std::uint64_t chain(std::uint64_t operations, Measurement& measured) {
-    reactor::EventLoop loop;
+std::uint64_t chain_on(const char* selector, std::uint64_t operations, Measurement& measured) {
+    reactor::EventLoop loop(reactor::make_selector(selector));
     Chain chain{loop, operations};
     measured([&] {
         loop.call_soon([&chain] { chain.link(); });
         loop.run_forever();
     });
     return operations;
+}
+
+std::uint64_t chain(std::uint64_t operations, Measurement& measured) {
+    return chain_on("epoll", operations, measured);
+}
+
+std::uint64_t chain_on_io_uring(std::uint64_t operations, Measurement& measured) {
+    return chain_on("io_uring", operations, measured);
+}
+
+bool has_io_uring() {
+    try {
+        reactor::make_selector("io_uring");
+        return true;
+    } catch (const std::system_error& error) {
+        std::fprintf(stderr, "bench: no call_soon-chain on io_uring: %s\n", error.what());
+        return false;
+    }
 }
 
 struct RawChain {
@@ -117,6 +138,8 @@ std::uint64_t chain_limit(std::uint64_t operations, Measurement& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::vector<bench::Implementation> chains = {{"ours", chain}, {"limit", chain_limit}};
+    if (has_io_uring()) chains.push_back({"ours-io_uring", chain_on_io_uring});
     return bench::run(
         {
             {"call_soon-batch",
@@ -125,7 +148,7 @@ int main(int argc, char** argv) {
              {{"ours", bench::call_soon_batches},
               {"ours-context", batch_with_context},
               {"limit", batch_limit}}},
-            {"call_soon-chain", 1000000, 20000, {{"ours", chain}, {"limit", chain_limit}}},
+            {"call_soon-chain", 1000000, 20000, chains},
         },
         argc, argv);
 }

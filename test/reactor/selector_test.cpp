@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(hang_up_makes_reader_and_writer_ready, S, Selector
 
 // select cannot do this one: its exception set shows neither hang-up nor error.
 BOOST_AUTO_TEST_CASE(hang_up_makes_an_urgent_reader_ready) {
-    for (const char* name : {"epoll", "poll"}) {
+    for (const char* name : {"epoll", "poll", support::OnIoUring::name()}) {
         const std::unique_ptr<Selector> selector = reactor::make_selector(name);
         StreamPair pair;
         selector->add(pair.mine, Interest::urgent, 1);
@@ -209,8 +209,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(neither_reset_nor_the_destructor_leaks, S, Selecto
     BOOST_TEST(lowest_free() == before);
 }
 
-BOOST_AUTO_TEST_CASE(the_descriptor_of_epoll_can_be_watched_by_a_foreign_loop) {
-    reactor::EpollSelector inner;
+BOOST_AUTO_TEST_CASE_TEMPLATE(the_descriptor_of_epoll_can_be_watched_by_a_foreign_loop, S,
+                              OnEpollSets) {
+    S inner;
     reactor::PollSelector outer;
     BOOST_TEST(outer.fd() == -1);
     BOOST_TEST(reactor::SelectSelector().fd() == -1);
@@ -230,14 +231,14 @@ BOOST_AUTO_TEST_CASE(the_descriptor_of_epoll_can_be_watched_by_a_foreign_loop) {
 }
 
 BOOST_AUTO_TEST_CASE(the_name_chooses_the_selector) {
-    for (const char* name : {"epoll", "poll", "select"}) {
+    for (const char* name : {"epoll", "poll", "select", support::OnIoUring::name()}) {
         BOOST_TEST(reactor::make_selector(name)->name() == std::string(name));
     }
     BOOST_CHECK_EXCEPTION(reactor::make_selector("kqueue"), std::invalid_argument,
                           [](const std::invalid_argument& error) {
                               const std::string text = error.what();
                               return text.find("kqueue") != text.npos &&
-                                     text.find("epoll, poll or select") != text.npos;
+                                     text.find("epoll, poll, select or io_uring") != text.npos;
                           });
     BOOST_CHECK_THROW(reactor::make_selector(""), std::invalid_argument);
 }
@@ -250,7 +251,7 @@ BOOST_AUTO_TEST_CASE(the_environment_chooses_the_selector) {
     BOOST_TEST(reactor::default_selector()->name() == std::string("epoll"));
     ::setenv(variable, "", 1);
     BOOST_TEST(reactor::default_selector()->name() == std::string("epoll"));
-    for (const char* name : {"epoll", "poll", "select"}) {
+    for (const char* name : {"epoll", "poll", "select", support::OnIoUring::name()}) {
         ::setenv(variable, name, 1);
         BOOST_TEST(reactor::default_selector()->name() == std::string(name));
     }
@@ -259,7 +260,7 @@ BOOST_AUTO_TEST_CASE(the_environment_chooses_the_selector) {
                           [](const std::invalid_argument& error) {
                               const std::string text = error.what();
                               return text.find("REACTOR_SELECTOR=Poll") != text.npos &&
-                                     text.find("epoll, poll or select") != text.npos;
+                                     text.find("epoll, poll, select or io_uring") != text.npos;
                           });
     if (old) {
         ::setenv(variable, saved.c_str(), 1);

@@ -3,23 +3,20 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <exception>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "forbidden.hpp"
 #include "selectors.hpp"
 
 using namespace selectors;
@@ -110,21 +107,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_signal_ends_the_wait_with_nothing, S, Selectors)
 // Old kernels and valgrind say ENOSYS, a container's filter may say EPERM. The filter below stays
 // with the thread that installs it.
 BOOST_AUTO_TEST_CASE(epoll_does_without_epoll_pwait2) {
-    for (const unsigned refusal : {unsigned(ENOSYS), unsigned(EPERM)}) {
+    for (const int refusal : {ENOSYS, EPERM}) {
         bool installed = false;
         Events early, event;
         Duration passed = Duration::zero();
         std::string trouble;
         StreamPair pair;
         std::thread([&] {
-            ::sock_filter filter[] = {
-                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(::seccomp_data, nr)),
-                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
-                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | refusal),
-                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-            const ::sock_fprog program = {4, filter};
-            installed = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                        ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+            installed = forbid(SYS_epoll_pwait2, refusal);
             if (!installed) return;
             try {
                 reactor::EpollSelector selector;

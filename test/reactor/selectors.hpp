@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <memory>
 #include <system_error>
 #include <tuple>
 #include <vector>
@@ -18,6 +19,8 @@
 #include <reactor/epoll_selector.hpp>
 #include <reactor/poll_selector.hpp>
 #include <reactor/select_selector.hpp>
+
+#include <test/support/loop_test.hpp>
 
 /// What the tests of the selectors share: the list of the back ends, connected descriptors, and
 /// short ways to ask what is ready.
@@ -28,8 +31,31 @@ using reactor::Interest;
 using reactor::Selector;
 using reactor::SelectorEvent;
 using Events = std::vector<SelectorEvent>;
+
+/// IoUringSelector, or what stands for it where the system has none for us.
+class IoUring : public Selector {
+public:
+    IoUring() : made_(reactor::make_selector(support::OnIoUring::name())) {}
+
+    const char* name() const noexcept override { return made_->name(); }
+    void add(int fd, unsigned interest, std::uint64_t token) override {
+        made_->add(fd, interest, token);
+    }
+    void modify(int fd, unsigned interest, std::uint64_t token) override {
+        made_->modify(fd, interest, token);
+    }
+    void remove(int fd) noexcept override { made_->remove(fd); }
+    void wait(Duration timeout, Events& ready) override { made_->wait(timeout, ready); }
+    void reset() override { made_->reset(); }
+    int fd() const noexcept override { return made_->fd(); }
+
+private:
+    std::unique_ptr<Selector> made_;
+};
+
 using Selectors =
-    std::tuple<reactor::EpollSelector, reactor::PollSelector, reactor::SelectSelector>;
+    std::tuple<reactor::EpollSelector, reactor::PollSelector, reactor::SelectSelector, IoUring>;
+using OnEpollSets = std::tuple<reactor::EpollSelector, IoUring>;
 
 constexpr unsigned everything = Interest::read | Interest::write | Interest::urgent;
 

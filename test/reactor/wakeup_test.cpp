@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <reactor/selector.hpp>
+#include <test/support/loop_test.hpp>
 #include <test/support/no_descriptors_left.hpp>
 #include <test/support/refusal.hpp>
 
@@ -126,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_signal_handler_notifies) {
 
 // The order that drain() promises: whoever is woken finds what was posted before the notify().
 BOOST_AUTO_TEST_CASE(threads_end_the_wait_of_every_selector) {
-    for (const char* name : {"epoll", "poll", "select"}) {
+    for (const char* name : {"epoll", "poll", "select", support::OnIoUring::name()}) {
         const std::unique_ptr<reactor::Selector> selector = reactor::make_selector(name);
         Wakeup wakeup;
         selector->add(wakeup.fd(), reactor::Interest::read, 7);

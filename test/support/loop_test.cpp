@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <test/support/loop_test.hpp>
 
+#include <cstdio>
+#include <exception>
 #include <utility>
 
+#include <reactor/io_uring_selector.hpp>
+
 namespace support {
+
+const char* OnIoUring::name() {
+    static const bool possible = [] {
+        try {
+            reactor::IoUringSelector();
+            return true;
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "what should run on io_uring runs on epoll: %s\n", error.what());
+            return false;
+        }
+    }();
+    return possible ? "io_uring" : "epoll";
+}
+
+bool forgets_what_is_closed(const std::string& selector) {
+    return selector == "epoll" || selector == "io_uring";
+}
 
 OnEverySelector::OnEverySelector(void (*test)(const std::string& selector), const char* name,
                                  const char* file, std::size_t line) {
@@ -11,6 +32,7 @@ OnEverySelector::OnEverySelector(void (*test)(const std::string& selector), cons
         {"support__OnEpoll", OnEpoll::name()},
         {"support__OnPoll", OnPoll::name()},
         {"support__OnSelect", OnSelect::name()},
+        {"support__OnIoUring", OnIoUring::name()},
     };
     for (const auto& selector : selectors) {
         const std::string on = selector.second;

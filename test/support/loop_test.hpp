@@ -35,7 +35,15 @@ struct OnPoll {
 struct OnSelect {
     static const char* name() { return "select"; }
 };
-using EverySelector = std::tuple<OnEpoll, OnPoll, OnSelect>;
+struct OnIoUring {
+    /// "epoll" where the system has no io_uring for us, which a line on standard error says once:
+    /// that is what a program gets there.
+    static const char* name();
+};
+using EverySelector = std::tuple<OnEpoll, OnPoll, OnSelect, OnIoUring>;
+
+/// Whether the selector of that name forgets a closed descriptor silently, as epoll does.
+bool forgets_what_is_closed(const std::string& selector);
 
 /// Two connected stream sockets, which do not block.
 struct SocketPair {
