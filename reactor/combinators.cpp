@@ -219,11 +219,16 @@ void Gathering::cancel_taken(const PromiseState& outer, const std::string& messa
 void Gathering::explain(WhyPending& why) const {
     why.what = settled_ ? "gather_settled" : "gather";
     why.of = children_.size();
-    for (const Child& child : children_) {
-        if (child.state && !child.kept && !child.state->done()) {
-            why.waits_for.push_back(child.state);
-        }
+    why.crowd = this;
+    why.pending = &Gathering::pending;
+}
+
+std::size_t Gathering::pending(const void* gathering) noexcept {
+    std::size_t count = 0;
+    for (const Child& child : static_cast<const Gathering*>(gathering)->children_) {
+        if (child.state && !child.kept && !child.state->done()) ++count;
     }
+    return count;
 }
 
 std::string Gathering::describe() const {

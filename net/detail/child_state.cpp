@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/child_service.hpp>
 #include <net/detail/child_state.hpp>
+#include <reactor/detail/inbox.hpp>
 #include <reactor/detail/signals_blocked.hpp>
 
 #include <cerrno>
@@ -117,7 +118,8 @@ void ChildState::watch_on_thread() {
             wait_for_child(P_PID, pid, info, WEXITED | WNOWAIT);
             try {
                 poster.post(&ChildService::child_ended, pid);
-            } catch (...) {  // the loop cannot be woken: it will hear of it when it wakes, or not
+            } catch (...) {  // it hears of it if it wakes up by itself
+                reactor::detail::log_undelivered("The end of a child process");
             }
         }).detach();
     } catch (const std::system_error& error) {

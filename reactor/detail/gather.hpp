@@ -58,6 +58,7 @@ private:
 
     class Link;
 
+    static std::size_t pending(const void* gathering) noexcept;
     void child_done(PromiseState& outer, std::uint32_t index, PromiseState& child,
                     const PromiseState* running);
     void child_lost(PromiseState& outer, std::uint32_t index) noexcept;
