@@ -80,8 +80,6 @@ const char* EpollSelector::name() const noexcept { return "epoll"; }
 
 int EpollSelector::fd() const noexcept { return epoll_; }
 
-bool EpollSelector::forgets_closed_sockets() const noexcept { return true; }
-
 // 0, or what the kernel objects to.
 int EpollSelector::change(int operation, int fd, unsigned interest, std::uint64_t token) noexcept {
     ::epoll_event event = ::epoll_event();

@@ -38,7 +38,6 @@ public:
     void wait(Duration timeout, std::vector<SelectorEvent>& ready) override;
     void reset() override;
     int fd() const noexcept override;
-    bool forgets_closed_sockets() const noexcept override;
 
 protected:
     /// Whether there are descriptors that the epoll set does not know.

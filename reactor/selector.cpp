@@ -36,8 +36,6 @@ Selector::~Selector() = default;
 
 int Selector::fd() const noexcept { return -1; }
 
-bool Selector::forgets_closed_sockets() const noexcept { return false; }
-
 Duration Selector::bounded(Duration timeout) noexcept {
     // epoll_wait counts milliseconds in an int (25 days), and kernels have differed in what they
     // make of very long waits. asyncio bounds its waits by the same day.

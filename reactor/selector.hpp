@@ -88,10 +88,6 @@ public:
     /// reset() keeps the number, but a foreign epoll has to add it again.
     virtual int fd() const noexcept;
 
-    /// Whether a socket is forgotten by itself once it is closed, unless a duplicate keeps its file
-    /// open: then its owner need not call remove() before. Default: false.
-    virtual bool forgets_closed_sockets() const noexcept;
-
 protected:
     Selector() = default;
 

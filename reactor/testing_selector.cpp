@@ -88,10 +88,6 @@ void VirtualSelector::reset() {
 
 int VirtualSelector::fd() const noexcept { return watching_->fd(); }
 
-bool VirtualSelector::forgets_closed_sockets() const noexcept {
-    return watching_->forgets_closed_sockets();
-}
-
 void VirtualSelector::look(std::vector<SelectorEvent>& ready) {
     for (const VirtualDescriptors::Watch& watch : watched_) {
         // Closed behind the loop's back: told as poll tells it.

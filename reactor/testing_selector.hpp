@@ -57,7 +57,6 @@ public:
     void remove(int fd) noexcept override;
     void reset() override;
     int fd() const noexcept override;
-    bool forgets_closed_sockets() const noexcept override;
 
     /// Looks without blocking. Throws StateError for a wait without limit in which nothing is
     /// ready: a broken test ends with a sentence instead of hanging.

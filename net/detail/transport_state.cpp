@@ -259,14 +259,7 @@ void TransportState::depart() noexcept {
     if (pipe_) forget_standard_pipe(descriptor, this);
     const bool lingers = !foreign_ && is_to_linger(descriptor);
     // Out of the selector before the number is free for others.
-    if (foreign_) {
-        // It is somebody else's number.
-    } else if (accepted_ && !lingers && !service_->calls.simulates(descriptor)) {
-        // Nobody else has had it: closing it will do.
-        service_->watches.forget_closing(descriptor);
-    } else {
-        service_->watches.forget_all(descriptor);
-    }
+    if (!foreign_) service_->watches.forget_all(descriptor);
     service_->remove(descriptor, *this);
     if (!foreign_) farewell(descriptor, lingers);
     drop_node(node_);

@@ -294,8 +294,7 @@ struct TransportAccess {
     static std::string peer(const Transport& transport) { return transport.state_->peer(); }
     /// For a descriptor that is non-blocking and close-on-exec already, and whose peer is known.
     /// The client of an `accepted` one has spoken by then as a rule: the first read comes right
-    /// after connection_made(), before the descriptor is watched; and nobody else has ever had
-    /// that.
+    /// after connection_made(), before the descriptor is watched.
     static Transport make(EventLoop& loop, int descriptor, const Endpoint& remote,
                           std::unique_ptr<Protocol> protocol, bool accepted);
 };

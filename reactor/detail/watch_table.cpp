@@ -81,7 +81,6 @@ WatchTable::WatchTable(LoopCore& core, std::unique_ptr<Selector> selector, int w
     : core_(core),
       selector_(not_null(std::move(selector))),
       name_(selector_->name()),
-      forgets_closed_sockets_(selector_->forgets_closed_sockets()),
       wakeup_fd_(wakeup_fd),
       process_(::getpid()) {
     selector_->add(wakeup_fd, Interest::read, wakeup_token);
@@ -208,7 +207,7 @@ void WatchTable::forget(Node& node, bool for_good) noexcept {
     core_.release(&node);  // the caller holds another one
 }
 
-bool WatchTable::forget_all(int fd, bool leave_to_close) noexcept {
+bool WatchTable::forget_all(int fd) noexcept {
     Watch* const watch = find(fd);
     if (!watch) return false;
     bool any = false;
@@ -220,13 +219,7 @@ bool WatchTable::forget_all(int fd, bool leave_to_close) noexcept {
     // The captures' destructors may have registered anew: then it is watched again. Or they have
     // closed the loop.
     Watch* const now = find(fd);
-    if (!now || now->registered == 0 || now->wanted() != 0) return any;
-    if (leave_to_close) {
-        now->registered = 0;
-        ++now->generation;
-    } else {
-        deregister(fd, *now);
-    }
+    if (now && now->registered != 0 && now->wanted() == 0) deregister(fd, *now);
     return any;
 }
 

@@ -46,11 +46,7 @@ public:
     /// An interest that is not to come back, `for_good`, does not linger.
     void forget(Node& node, bool for_good = false) noexcept;
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
-    bool forget_all(int fd) noexcept { return forget_all(fd, false); }
-    /// The same for a socket that its owner closes next, who knows of no duplicate of its file: no
-    /// system call where closing it takes it out. If there is a duplicate after all, its events are
-    /// those of a registration that has gone.
-    bool forget_closing(int fd) noexcept { return forget_all(fd, forgets_closed_sockets_); }
+    bool forget_all(int fd) noexcept;
 
     /// From here on only its holder, who calls here, changes the watches of this descriptor: for
     /// the loop's users require_free() throws StateError. Throws std::system_error if it is not
@@ -145,7 +141,6 @@ private:
     std::uint64_t token(int fd, const Watch& watch) const noexcept;
     void mark_dirty(int fd, Watch& watch) noexcept;
     void interest_lost(int fd, Watch& watch) noexcept;
-    bool forget_all(int fd, bool leave_to_close) noexcept;
     void deregister(int fd, Watch& watch) noexcept;
     void tell_changes();
     void update(int fd);
@@ -168,7 +163,6 @@ private:
     LoopCore& core_;
     std::unique_ptr<Selector> selector_;
     const char* name_;
-    const bool forgets_closed_sockets_;
     int wakeup_fd_;
     std::vector<Watch> watches_;  // by descriptor
     // Beside the table, which every event goes through, and empty unless there is something to

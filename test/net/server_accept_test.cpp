@@ -6,7 +6,6 @@
 #include <test/support/no_descriptors_left.hpp>
 
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 #include <cstring>
@@ -33,7 +32,6 @@ unsigned waiting_in_backlog(int descriptor, unsigned expected) {
 // What accept4() says next, before it does what it is asked: 0 lets a call through.
 std::deque<int> accept_errors;
 int accept_calls = 0;
-int epoll_changes = 0;
 
 }  // namespace
 
@@ -49,11 +47,6 @@ extern "C" int accept4(int fd, ::sockaddr* address, ::socklen_t* size, int flags
         }
     }
     return static_cast<int>(::syscall(SYS_accept4, fd, address, size, flags));
-}
-
-extern "C" int epoll_ctl(int epoll, int operation, int fd, ::epoll_event* event) noexcept {
-    ++epoll_changes;
-    return static_cast<int>(::syscall(SYS_epoll_ctl, epoll, operation, fd, event));
 }
 
 namespace {
@@ -112,21 +105,6 @@ ACCEPT_TEST(SV_08_clients_that_wait_together_are_accepted_within_two_iterations)
     serve();
     for (int i = 0; i < 5; ++i) connect();
     BOOST_TEST(iterations_for(5) <= 2u);
-}
-
-// Law 11: it is told of the client when that has said something, and of its end by close().
-ACCEPT_TEST(a_client_that_comes_and_goes_is_one_change_of_the_epoll_set) {
-    serve();
-    epoll_changes = 0;
-    const bool on_epoll = std::string(loop.selector().name()) == "epoll";
-    for (int clients_gone = 1; clients_gone <= 2; ++clients_gone) {
-        Client& client = connect();
-        client.send("x");
-        run_until([&] { return last_bytes() == "x"; });
-        client.descriptor.close();
-        run_until([&] { return lost() == static_cast<std::size_t>(clients_gone); });
-        BOOST_TEST(epoll_changes == (on_epoll ? clients_gone : 0));
-    }
 }
 
 ACCEPT_TEST(in_one_iteration_no_more_than_the_backlog_are_accepted) {

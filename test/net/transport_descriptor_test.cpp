@@ -89,8 +89,7 @@ REACTOR_LOOP_TEST(IO_08_a_transports_descriptor_is_nobody_elses) {
     BOOST_TEST(loop.remove_reader(next.mine));
 }
 
-// Law 6: what was accepted is closed without a word to epoll, which forgets it by itself, unless
-// somebody has made a duplicate.
+// Law 6: out of the selector before it is closed, or a duplicate would keep it there.
 REACTOR_LOOP_TEST(an_accepted_descriptor_that_lives_on_in_a_duplicate_is_let_go_of) {
     Connection c(loop, Connection::tcp);
     support::SocketPair other;
