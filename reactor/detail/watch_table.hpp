@@ -48,9 +48,10 @@ public:
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
     bool forget_all(int fd) noexcept;
 
-    /// From here on only its holder, who calls here, changes the watches of this descriptor: for the
-    /// loop's users require_free() throws StateError. Throws std::system_error if it is not open.
-    /// The last to reserve it is the holder: another one, who has lost the number, is told so.
+    /// From here on only its holder, who calls here, changes the watches of this descriptor: for
+    /// the loop's users require_free() throws StateError. Throws std::system_error if it is not
+    /// open. The last to reserve it is the holder: another one, who has lost the number, is told so
+    /// by what he watches it with, in the next flush().
     void reserve(const char* call, int fd, const void* holder);
     /// No effect by anybody but its holder.
     void unreserve(int fd, const void* holder) noexcept;
@@ -71,6 +72,7 @@ public:
     /// Tells the selector what has changed since the last wait.
     void flush() {
         if (deaf_) watch_wakeup();
+        if (!displaced_.empty()) tell_displaced();
         if (!dirty_.empty()) tell_changes();
     }
     /// Waits for something to be ready.
@@ -144,7 +146,9 @@ private:
     void queue(Node* node) noexcept;
     void dispatch(const SelectorEvent& event);
     void stale_event(int fd);
-    void drop_lost(int fd, int refusal) noexcept;
+    void displace(int fd, Watch& watch);
+    void tell_displaced();
+    void report_lost(int fd, const char* why, bool closed) noexcept;
     void lost_descriptor(int fd, const char* why, int code) noexcept;
     void rebuild() noexcept;
     void watch_wakeup() noexcept;
@@ -162,6 +166,7 @@ private:
     std::vector<Origins> origins_;
     std::vector<int> dirty_;     // capacity for every descriptor: marking one cannot fail
     std::vector<int> flushing_;  // the same
+    std::vector<Node*> displaced_;
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
     int lost_ = -1;
