@@ -43,8 +43,9 @@ struct DatagramTransportAccess;
 /// What is sent meanwhile, by any endpoint of the loop, goes out in the order of the sends and by
 /// as few calls, when the last of them was handed over: no later, also if LoopExit leaves. Until
 /// then it is behind what the program does by other means: a Stream, another socket, an option that
-/// it sets by itself. What this class can be asked sends it before: an option, a name, how much
-/// waits, close(), abort(). After one that came alone, and anywhere else, a send goes out at once.
+/// it sets by itself; and what ends the process loses it. What this class can be asked sends it
+/// before: an option, a name, how much waits, close(), abort(); not so write_paused(), which those
+/// ask who send much. After one that came alone, and anywhere else, a send goes out at once.
 ///
 /// EventLoop::close() closes the socket and destroys the protocol, without connection_lost(); what
 /// is asked of the transport then is answered as of a lost one, and calls have no effect.

@@ -80,7 +80,7 @@ bool ChildState::watch_descriptor() {
     try {
         end_watch_.start(*core.loop, reactor::detail::NodeKind::reader,
                          Options().owned_descriptor().label("net::Process ends"), pidfd_.get(),
-                         *this, 0, Watch::Number::ours);
+                         *this, 0, Watch::Number::opened);
         return true;
     } catch (const std::system_error&) {
         pidfd_.close();
@@ -225,8 +225,10 @@ int ChildState::deliver(int signal) noexcept {
     const bool ended = ours && info.si_pid != 0;
     // The group has the child's number, which is nobody else's as long as the status is not taken.
     // Before it has a session of its own there is no such group, and nothing happens.
-    if (ours && signal == SIGKILL && group_ends_with_it_) ::kill(-pid_, SIGKILL);
+    const bool group_killed =
+        ours && signal == SIGKILL && group_ends_with_it_ && ::kill(-pid_, SIGKILL) == 0;
     if (ended) return ESRCH;
+    if (group_killed) return 0;
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
         if (errno != ENOSYS) return errno;

@@ -84,8 +84,8 @@ bool DatagramTransportState::gather(ByteView bytes, const Endpoint& to) noexcept
     return true;
 }
 
-/// As if each had been sent alone, also in what is told of it. Of an error in the middle: see
-/// flush().
+/// As if each had been sent alone, also in what is told of it, which comes behind what the program
+/// has queued meanwhile. Of an error in the middle: see flush().
 void DatagramTransportState::flush_gathered() noexcept {
     DatagramGathering& gathered = service_->gathering;
     unsigned next = 0;

@@ -77,6 +77,7 @@ public:
     /// Inside a batch: what was sent goes out before anything happens that would make a difference
     /// to it, or tell that it has not yet.
     void send_gathered() noexcept {
+        if (!core.on_thread()) return;  // some who only look may be asked by anybody
         if (service_ && service_->gathering.owner() == this) flush_gathered();
     }
     /// The loop is closing: ends without connection_lost().

@@ -32,9 +32,10 @@ struct WatchLoss {
 template <class Owner>
 class DescriptorWatch {
 public:
-    /// Whose the descriptor's number is while it is watched: `ours`: the loop's users are refused,
-    /// and who has reserved it before has lost it. The owner has opened it himself then.
-    enum class Number { everybodys, ours };
+    /// Whose the descriptor's number is while it is watched. `ours`: the loop's users are refused.
+    /// `opened`: the same, and it was opened just now: who has reserved the number before has lost
+    /// it.
+    enum class Number { everybodys, ours, opened };
 
     DescriptorWatch() noexcept = default;
     DescriptorWatch(DescriptorWatch&& other) noexcept : node_(other.node_) {
@@ -51,12 +52,12 @@ public:
         const char* const call = kind == NodeKind::writer ? "add_writer" : "add_reader";
         LoopState& state = static_cast<LoopState&>(loop.core());
         state.check(call);
-        if (number == Number::everybodys) state.watches.require_free(call, descriptor);
+        if (number != Number::opened) state.watches.require_free(call, descriptor);
         node_ = state.fill<Ready>(state.take(kind), state, owner, descriptor, index);
         try {
             state.set_context(node_, &options);
             // Before it is watched: what was told to the selector of another file goes.
-            if (number == Number::ours) state.watches.reserve(call, descriptor, &owner);
+            if (number != Number::everybodys) state.watches.reserve(call, descriptor, &owner);
             state.watches.add(call, descriptor, node_, &options);
         } catch (...) {
             stop();

@@ -21,31 +21,37 @@ namespace detail {
 // is complete, so that each state of such a value knows of them.
 
 template <class T>
-void overrule(const Promise<T>& promise) noexcept {
-    if (promise) PromiseAccess::state(promise)->overrule();
+void overrule(const Promise<T>& promise, const LoopCore* core) noexcept {
+    if (!promise) return;
+    PromiseState* const state = PromiseAccess::state(promise);
+    if (state->core == core) state->overrule();
 }
 
 template <class T>
 struct Outcomes<Promise<T>> {
-    static void overrule(const Promise<T>& promise) noexcept { detail::overrule(promise); }
+    static void overrule(const Promise<T>& promise, const LoopCore* core) noexcept {
+        detail::overrule(promise, core);
+    }
 };
 
 template <class T>
 struct Outcomes<std::vector<Promise<T>>> {
-    static void overrule(const std::vector<Promise<T>>& promises) noexcept {
-        for (const Promise<T>& promise : promises) detail::overrule(promise);
+    static void overrule(const std::vector<Promise<T>>& promises, const LoopCore* core) noexcept {
+        for (const Promise<T>& promise : promises) detail::overrule(promise, core);
     }
 };
 
 template <class... T>
 struct Outcomes<std::tuple<Promise<T>...>> {
-    static void overrule(const std::tuple<Promise<T>...>& promises) noexcept {
-        each(promises, IndicesFor<sizeof...(T)>());
+    static void overrule(const std::tuple<Promise<T>...>& promises, const LoopCore* core) noexcept {
+        each(promises, core, IndicesFor<sizeof...(T)>());
     }
     template <std::size_t... I>
-    static void each(const std::tuple<Promise<T>...>& promises, Indices<I...>) noexcept {
+    static void each(const std::tuple<Promise<T>...>& promises, const LoopCore* core,
+                     Indices<I...>) noexcept {
         static_cast<void>(promises);
-        const int in_order[] = {0, (detail::overrule(std::get<I>(promises)), 0)...};
+        static_cast<void>(core);
+        const int in_order[] = {0, (detail::overrule(std::get<I>(promises), core), 0)...};
         static_cast<void>(in_order);
     }
 };

@@ -46,10 +46,11 @@ struct CanHold : std::is_constructible<T, A...> {};
 template <class... A>
 struct CanHold<void, A...> : std::integral_constant<bool, sizeof...(A) == 0> {};
 
-/// What of a value has an outcome of its own: promise_values.hpp knows those that have.
+/// What of a value has an outcome of its own: promise_values.hpp knows those that have. Promises of
+/// other loops than `core` are left alone: they are other threads'.
 template <class T>
 struct Outcomes {
-    static void overrule(T&) noexcept {}
+    static void overrule(T&, const LoopCore*) noexcept {}
 };
 
 /// The state with room for the value.
@@ -59,7 +60,7 @@ struct ValueState : PromiseState {
 
     void overrule() noexcept override {
         this->retrieved = true;
-        if (has_value) Outcomes<T>::overrule(value());
+        if (has_value) Outcomes<T>::overrule(value(), this->core);
     }
 
     T& value() noexcept { return *reinterpret_cast<T*>(&room); }

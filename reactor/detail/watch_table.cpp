@@ -179,10 +179,43 @@ bool WatchTable::remove(int fd, NodeKind kind) noexcept {
 
 void WatchTable::reserve(const char* call, int fd, const void* holder) {
     if (!find(fd)) grow(call, fd);
-    const void* const before = find(fd)->holder;
-    // It was closed behind the back of the one who has it here.
-    if (before && before != holder) drop_lost(fd, 0);
-    find(fd)->holder = holder;  // where it is now: those who were told may have let the table grow
+    Watch& watch = *find(fd);
+    if (watch.holder && watch.holder != holder) displace(fd, watch);
+    watch.holder = holder;
+}
+
+/// The number was closed behind the back of the one who has it here, who watches it no more, and is
+/// told so in flush(): what he does then is not done inside of the new holder's call.
+void WatchTable::displace(int fd, Watch& watch) {
+    displaced_.reserve(displaced_.size() + 3);
+    // What the selector was told of that file says nothing of the one that has the number now.
+    if (watch.registered != 0) deregister(fd, watch);
+    for (Node*& node : watch.nodes) {
+        if (!node) continue;
+        displaced_.push_back(node);
+        node = nullptr;
+        --count_;
+    }
+}
+
+void WatchTable::tell_displaced() {
+    std::vector<Node*> displaced;
+    displaced.swap(displaced_);
+    int told = -1;
+    for (Node* const node : displaced) {
+        const int fd = static_cast<int>(node->key);
+        const int lost_before = lost_;
+        const int refusal_before = refusal_;
+        lost_ = fd;
+        refusal_ = 0;
+        const bool watched = LoopCore::cancel(node);  // not if he has ended it meanwhile
+        lost_ = lost_before;
+        refusal_ = refusal_before;
+        core_.release(node);
+        if (!watched || fd == told) continue;
+        told = fd;
+        report_lost(fd, "its number is that of another file now", true);
+    }
 }
 
 void WatchTable::unreserve(int fd, const void* holder) noexcept {
@@ -337,8 +370,8 @@ void WatchTable::stale_event(int fd) {
     rebuild();
 }
 
-/// Drops its callbacks while losing() and refusal() say why.
-void WatchTable::drop_lost(int fd, int refusal) noexcept {
+void WatchTable::lost_descriptor(int fd, const char* why, int code) noexcept {
+    const bool closed = tells_of_closing(code);
     // Out of the selector first: an owner who is told may watch another file of the same number at
     // once, for which nothing may be taken as registered.
     Watch* const watch = find(fd);
@@ -346,15 +379,14 @@ void WatchTable::drop_lost(int fd, int refusal) noexcept {
     const int lost_before = lost_;
     const int refusal_before = refusal_;
     lost_ = fd;
-    refusal_ = refusal;
+    refusal_ = closed ? 0 : code;
     forget_all(fd);
     lost_ = lost_before;
     refusal_ = refusal_before;
+    report_lost(fd, why, closed);
 }
 
-void WatchTable::lost_descriptor(int fd, const char* why, int code) noexcept {
-    const bool closed = tells_of_closing(code);
-    drop_lost(fd, closed ? 0 : code);
+void WatchTable::report_lost(int fd, const char* why, bool closed) noexcept {
     try {
         Report report("Descriptor " + std::to_string(fd) + " cannot be watched any more: " + why);
         report.details.emplace_back(
@@ -428,6 +460,12 @@ void WatchTable::close() noexcept {
     dirty_.clear();
     events_.clear();
     count_ = 0;
+    std::vector<Node*> displaced;
+    displaced.swap(displaced_);
+    for (Node* const node : displaced) {
+        node->drop_callable();
+        core_.release(node);
+    }
     for (Watch& watch : watches) {
         for (Node* node : watch.nodes) {
             if (!node) continue;

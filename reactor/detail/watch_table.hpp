@@ -50,8 +50,8 @@ public:
 
     /// From here on only its holder, who calls here, changes the watches of this descriptor: for
     /// the loop's users require_free() throws StateError. Throws std::system_error if it is not
-    /// open. The last to reserve it is the holder: another one, who has lost the number, is told
-    /// so.
+    /// open. The last to reserve it is the holder: another one, who has lost the number, is told so
+    /// by what he watches it with, in the next flush().
     void reserve(const char* call, int fd, const void* holder);
     /// No effect by anybody but its holder.
     void unreserve(int fd, const void* holder) noexcept;
@@ -72,6 +72,7 @@ public:
     /// Tells the selector what has changed since the last wait.
     void flush() {
         if (deaf_) watch_wakeup();
+        if (!displaced_.empty()) tell_displaced();
         if (!dirty_.empty()) tell_changes();
     }
     /// Waits for something to be ready.
@@ -152,7 +153,9 @@ private:
     }
     void dispatch(const SelectorEvent& event);
     void stale_event(int fd);
-    void drop_lost(int fd, int refusal) noexcept;
+    void displace(int fd, Watch& watch);
+    void tell_displaced();
+    void report_lost(int fd, const char* why, bool closed) noexcept;
     void lost_descriptor(int fd, const char* why, int code) noexcept;
     void rebuild() noexcept;
     void watch_wakeup() noexcept;
@@ -170,6 +173,7 @@ private:
     std::vector<Origins> origins_;
     std::vector<int> dirty_;     // capacity for every descriptor: marking one cannot fail
     std::vector<int> flushing_;  // the same
+    std::vector<Node*> displaced_;
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
     int lost_ = -1;

@@ -176,6 +176,8 @@ REACTOR_LOOP_TEST(an_endpoint_that_has_lost_its_number_leaves_it_to_the_one_that
     be_patient(loop);
     loop.run_until_complete(create_datagram_endpoint(loop, told(second), std::move(socket)));
     run_until(loop, [&] { return first.lost == 1; });
+    expect_report("Descriptor " + std::to_string(fd) +
+                  " cannot be watched any more: its number is that of another file now");
     BOOST_TEST(second.transport.native_handle() == fd);
     BOOST_CHECK_THROW(loop.add_reader(fd, [] {}), StateError);
     second.transport.send_to("x", second.transport.local_endpoint());

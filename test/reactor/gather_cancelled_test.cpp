@@ -209,6 +209,25 @@ REACTOR_LOOP_TEST_IN(Gathering, failures_behind_a_limit_and_a_shield_count_as_re
     }
 }
 
+// A value may hold what belongs to another loop, and so to another thread: that is its business.
+REACTOR_LOOP_TEST_IN(Gathering, a_failure_of_another_loop_is_told_there_all_the_same) {
+    reactor::EventLoop other;
+    int told = 0;
+    other.set_exception_handler([&](reactor::EventLoop&, const reactor::Report&) { ++told; });
+    {
+        const auto inner = other.create_promise<int>();
+        inner.set_exception(std::runtime_error("by itself"));
+        const auto outer = loop.create_promise<Promise<int>>();
+        const auto follower = outer.then([](const Promise<int>&) {});
+        outer.set_result(inner);
+        BOOST_TEST(follower.cancel());
+        turn();
+        BOOST_TEST(follower.cancelled());
+    }
+    turn();
+    BOOST_TEST(told == 1);
+}
+
 // What becomes of the others counts as read, also of those whose value is promises.
 REACTOR_LOOP_TEST_IN(Gathering, failures_that_a_gather_has_collected_before_it_fails_count_as_read) {
     for (const bool before : {false, true}) {

@@ -177,11 +177,18 @@ REACTOR_LOOP_TEST(who_has_the_number_now_takes_it_over) {
     before.watch.start(loop, NodeKind::writer, owned, number, before, 1, Watch::Number::ours);
     pair.close_mine();
     BOOST_TEST_REQUIRE(::dup(other.mine) == number);  // the lowest free one
-    now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::ours);
-    BOOST_TEST(before.said == "lost 1 ");
-    BOOST_TEST(before.kind == reactor::detail::WatchLoss::closed);
+    BOOST_CHECK_THROW(
+        now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::ours),
+        reactor::StateError);  // of one that others have opened nobody knows
+    now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::opened);
+    BOOST_TEST(before.said == "");  // not inside of a call of somebody else's
+    BOOST_TEST(loop.watch_count() == 1u);
     BOOST_CHECK_THROW(loop.add_reader(number, [] {}), reactor::StateError);
     loop.run_iterations(1);
+    expect_report("Descriptor " + std::to_string(number) +
+                  " cannot be watched any more: its number is that of another file now");
+    BOOST_TEST(before.said == "lost 1 ");
+    BOOST_TEST(before.kind == reactor::detail::WatchLoss::closed);
     BOOST_TEST(now.said == "");
     BOOST_TEST(::write(other.theirs, "x", 1) == 1);
     loop.run_iterations(2);
@@ -189,6 +196,28 @@ REACTOR_LOOP_TEST(who_has_the_number_now_takes_it_over) {
     now.watch.stop();
     BOOST_TEST(loop.watch_count() == 0u);
     ::close(number);
+}
+
+// Who has ended his watch meanwhile, or whose loop is closed, has nothing to be told.
+BOOST_AUTO_TEST_CASE(who_has_lost_the_number_may_have_gone) {
+    using reactor::detail::NodeKind;
+    using Watch = reactor::detail::DescriptorWatch<Owner>;
+    Anew r;
+    SocketPair pair;
+    Owner gone, closed, now;
+    gone.watch.start(r.loop, NodeKind::reader, owned, pair.mine, gone, 1, Watch::Number::ours);
+    closed.watch.start(r.loop, NodeKind::reader, owned, pair.mine, closed, 2,
+                       Watch::Number::opened);
+    gone.watch.stop();
+    r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(gone.said == "");
+    BOOST_TEST(r.reports.empty());
+    now.watch.start(r.loop, NodeKind::reader, owned, pair.mine, now, 3, Watch::Number::opened);
+    r.loop.close();
+    BOOST_TEST(closed.said == "");
+    BOOST_TEST(now.said == "");
+    closed.watch.stop();
+    now.watch.stop();
 }
 
 // The same number, for another file, at once.
