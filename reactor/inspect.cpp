@@ -226,14 +226,8 @@ void list_queue(detail::LoopState& state, std::vector<Waiting>& entries) {
         }
         entries.push_back(blank(Kind::queued, name_of(*node)));
     }
-    const std::size_t posted = state.posted();
-    std::size_t named = 0;
-    state.inbox->for_each([&](const detail::Post& post) {
-        ++named;
-        entries.push_back(blank(Kind::posted, post.label ? post.label : post.callback.name()));
-    });
-    // On their way into the queue when memory ran out.
-    for (; named < posted; ++named) entries.push_back(blank(Kind::posted, std::string()));
+    state.inbox->for_each(
+        [&](const Node& post) { entries.push_back(blank(Kind::posted, name_of(post))); });
 }
 
 std::string signal_name(int signal) {

@@ -48,9 +48,9 @@ public:
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
     bool forget_all(int fd) noexcept;
 
-    /// From here on only its holder, who calls here, changes the watches of this descriptor: for the
-    /// loop's users require_free() throws StateError. Throws std::system_error if it is not open.
-    /// The last to reserve it is the holder, since another one has lost the number.
+    /// From here on only its holder, who calls here, changes the watches of this descriptor: for
+    /// the loop's users require_free() throws StateError. Throws std::system_error if it is not
+    /// open. The last to reserve it is the holder, since another one has lost the number.
     void reserve(const char* call, int fd, const void* holder);
     /// No effect by anybody but its holder.
     void unreserve(int fd, const void* holder) noexcept;
@@ -77,6 +77,8 @@ public:
     void wait(Duration timeout) {
         selector_->wait(deaf_ && timeout > deaf_wait ? deaf_wait : timeout, events_);
     }
+    /// Whether the wait found something.
+    bool found_any() const noexcept { return !events_.empty(); }
     /// Queues the callbacks of what the wait found. True if the loop's wake-up was among it.
     bool dispatch();
     /// The loop's wake-up has a new descriptor: registers everything anew. -1: it has none.
