@@ -72,7 +72,7 @@ void PromiseState::dispose() noexcept {
     }
     before_dispose();
     unlink();
-    drop_callbacks();
+    if (first) drop_callbacks();
     destroy();
 }
 
