@@ -39,10 +39,11 @@ DatagramTransportState& DatagramTransport::state(const char* call) const {
 }
 
 detail::DatagramSettings DatagramTransport::settings(const char* call) const {
-    const DatagramTransportState& transport = state(call);
+    DatagramTransportState& transport = state(call);
     if (!transport.socket().is_open()) {
         throw StateError(std::string(call) + ": the endpoint is lost");
     }
+    transport.send_gathered();
     return detail::DatagramSettings(transport.socket());
 }
 
@@ -106,7 +107,9 @@ Endpoint DatagramTransport::local_endpoint() const { return state("local_endpoin
 Endpoint DatagramTransport::remote_endpoint() const { return state("remote_endpoint").remote(); }
 
 int DatagramTransport::native_handle() const noexcept {
-    return state_ ? state_->socket().number() : -1;
+    if (!state_) return -1;
+    state_->send_gathered();
+    return state_->socket().number();
 }
 
 DatagramProtocol* DatagramTransport::protocol() const noexcept {

@@ -40,6 +40,12 @@ struct DatagramTransportAccess;
 /// one. Up to sixteen are received in an iteration, by one call of the system, and handed over one
 /// by one in their order.
 ///
+/// What is sent meanwhile, by any endpoint of the loop, goes out in the order of the sends and by
+/// as few calls, when the last of them was handed over: no later, also if LoopExit leaves. Until
+/// then it is behind what the program does by other means: a Stream, another socket, an option that
+/// it sets by itself. What this class can be asked sends it before: an option, a name, how much
+/// waits, close(), abort(). After one that came alone, and anywhere else, a send goes out at once.
+///
 /// EventLoop::close() closes the socket and destroys the protocol, without connection_lost(); what
 /// is asked of the transport then is answered as of a lost one, and calls have no effect.
 class DatagramTransport {
@@ -68,12 +74,12 @@ public:
 
     // ---- sending ----
 
-    /// Sends a datagram to the remote address, inside the call if the system takes it; else it is
-    /// copied, and goes out in its place behind those that wait already. Never throws for what the
-    /// network does: that comes to error_received(), and the datagram is dropped; of calls that
-    /// fail before the loop has told of it, the first sixteen are told. Dropped without a word is
-    /// one for a closing or lost transport (a warning is logged from the fifth time on). Throws
-    /// StateError if the endpoint has no remote address. asyncio: sendto.
+    /// Sends a datagram to the remote address, inside the call (or see above) if the system takes
+    /// it; else it is copied, and goes out in its place behind those that wait already. Never
+    /// throws for what the network does: that comes to error_received(), and the datagram is
+    /// dropped; of calls that fail before the loop has told of it, the first sixteen are told.
+    /// Dropped without a word is one for a closing or lost transport (a warning is logged from the
+    /// fifth time on). Throws StateError if the endpoint has no remote address. asyncio: sendto.
     void send(ByteView bytes) const;
     /// The same to that address. Throws std::invalid_argument if the endpoint has a remote address
     /// and this is neither that nor what was asked for, or if it is empty. A Unix receiver that is

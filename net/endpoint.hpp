@@ -42,7 +42,7 @@ public:
     /// std::invalid_argument for a family other than these.
     static Endpoint from_sockaddr(const void* address, std::size_t size);
 
-    bool empty() const noexcept { return family() == Family::none; }
+    bool empty() const noexcept { return size_ == 0; }
     Family family() const noexcept;
     bool is_ip() const noexcept { return family() == Family::ipv4 || family() == Family::ipv6; }
     /// Whether it is a Unix name in the abstract space.

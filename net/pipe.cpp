@@ -136,6 +136,7 @@ Promise<Transport> connect(const char* call, PipeEnd::Direction direction, Event
 
 Promise<Stream> open(const char* call, PipeEnd::Direction direction, EventLoop& loop,
                      int descriptor, const Here& here) {
+    loop.core().check(call);
     std::unique_ptr<detail::StreamReceiver> receiver(new detail::StreamReceiver(loop));
     detail::StreamHandOver hand_over(receiver->take_stream());
     return connect(call, direction, loop, descriptor, std::move(receiver), here)

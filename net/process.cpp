@@ -47,6 +47,12 @@ ChildState& Process::state(const char* call) const {
     return *state_;
 }
 
+ChildState& Process::on_thread(const char* call) const {
+    ChildState& child = state(call);
+    child.core.check_thread(call);
+    return child;
+}
+
 int Process::pid() const { return state("pid").pid(); }
 
 Stream& Process::input() {
@@ -67,12 +73,12 @@ Stream& Process::errors() {
 Promise<ExitStatus> Process::wait(Here here) { return state("wait").wait(here); }
 bool Process::running() const { return state("running").running(); }
 bool Process::send_signal(int signal) { return state("send_signal").send_signal(signal); }
-bool Process::terminate() { return state("terminate").send_signal(SIGTERM); }
-bool Process::kill() { return state("kill").send_signal(SIGKILL); }
+bool Process::terminate() { return on_thread("terminate").send_signal(SIGTERM); }
+bool Process::kill() { return on_thread("kill").send_signal(SIGKILL); }
 Promise<ExitStatus> Process::stop(Duration grace, Here here) {
-    return state("stop").stop(grace, here);
+    return on_thread("stop").stop(grace, here);
 }
-void Process::detach() { state("detach").detach(); }
+void Process::detach() { on_thread("detach").detach(); }
 
 EventLoop& Process::loop() const {
     EventLoop* const loop = state("loop").core.loop;

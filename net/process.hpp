@@ -96,6 +96,7 @@ private:
     friend struct ProcessAccess;
     explicit Process(std::shared_ptr<detail::ChildState> state) noexcept;
     detail::ChildState& state(const char* call) const;
+    detail::ChildState& on_thread(const char* call) const;
 
     std::shared_ptr<detail::ChildState> state_;
     Stream input_;

@@ -220,11 +220,17 @@ private:
     std::vector<Endpoint> found_;
 };
 
+const char* call_of(const ProtocolFactory&) noexcept { return "create_server"; }
+const char* call_of(const StreamHandler&) noexcept { return "start_server"; }
+
 template <class Service>
 Promise<Server> create(EventLoop& loop, Service service, const std::vector<std::string>& hosts,
                        const Port& port, const ServerOptions& options, const Here& here) {
-    loop.core().check("create_server");
-    if (hosts.empty()) throw std::invalid_argument("create_server: there is no host to listen on");
+    loop.core().check(call_of(service));
+    if (hosts.empty()) {
+        throw std::invalid_argument(std::string(call_of(service)) +
+                                    ": there is no host to listen on");
+    }
     const Creating::Make make = [service](EventLoop& on, Sockets sockets,
                                           const ServerOptions& how) {
         return serve(on, service, std::move(sockets), how);
@@ -235,14 +241,14 @@ Promise<Server> create(EventLoop& loop, Service service, const std::vector<std::
 template <class Service>
 Server create(EventLoop& loop, Service service, const std::vector<Endpoint>& at,
               const ServerOptions& options) {
-    loop.core().check("create_server");
+    loop.core().check(call_of(service));
     return serve(loop, std::move(service), detail::open_sockets(loop, at, options), options);
 }
 
 template <class Service>
 Server adopt(EventLoop& loop, Service service, ListeningSockets given,
              const ServerOptions& options) {
-    loop.core().check("create_server");
+    loop.core().check(call_of(service));
     return serve(loop, std::move(service), detail::adopt_sockets(loop, std::move(given)), options);
 }
 

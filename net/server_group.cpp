@@ -6,9 +6,7 @@
 #include <net/server_group.hpp>
 #include <reactor/combinators.hpp>
 #include <reactor/error.hpp>
-#include <reactor/report.hpp>
 
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -40,14 +38,7 @@ ServerGroup& ServerGroup::operator=(ServerGroup&& other) noexcept {
 }
 
 ServerGroup::~ServerGroup() {
-    if (!group_) return;
-    try {
-        detail::end(group_);
-    } catch (...) {
-        log_to_standard_error(LogLevel::error,
-                              "A ServerGroup cannot tell its loops that it ends\n" +
-                                  describe(std::current_exception()));
-    }
+    if (group_) detail::end(group_);
 }
 
 const std::shared_ptr<ServerGroupState>& ServerGroup::state(const char* call) const {

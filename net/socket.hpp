@@ -108,8 +108,10 @@ public:
     /// reading goes on. Queues like a send; sends after it throw StateError.
     Promise<void> shutdown_send(Here here = Here());
 
-    /// Cancels what is pending and closes; what was sent still goes out. Done at once, again on an
-    /// unconnected socket; works on a closed loop too.
+    /// Cancels what is pending and closes; what was sent still goes out, unless bytes have come
+    /// that nobody has read: TCP then resets the peer (RFC 1122, 4.2.2.13), which may lose it the
+    /// answer. Read to the end after shutdown_send(), or use a Transport or Stream, which does.
+    /// Done at once, again on an unconnected socket; works on a closed loop too.
     Promise<void> close(Here here = Here());
     /// The same with a reset: the peer gets ECONNRESET, unsent bytes are dropped.
     void abort() noexcept;

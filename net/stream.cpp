@@ -20,6 +20,7 @@ using Kind = StreamRequest::Kind;
 constexpr std::size_t Stream::default_limit;
 
 Promise<Stream> make_stream(EventLoop& loop, int descriptor, Here here) {
+    loop.core().check("make_stream");
     std::unique_ptr<detail::StreamReceiver> receiver(new detail::StreamReceiver(loop));
     detail::StreamHandOver hand_over(receiver->take_stream());
     return make_transport(loop, descriptor, std::move(receiver), here)

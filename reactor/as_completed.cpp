@@ -102,9 +102,16 @@ void CompletionOrder::leave() noexcept {
 
 void CompletionOrder::explain(WhyPending& why) const {
     why.of = sources_.size();
-    for (const Source& source : sources_) {
-        if (source.state && !source.state->done()) why.waits_for.push_back(source.state);
+    why.crowd = this;
+    why.pending = &CompletionOrder::pending;
+}
+
+std::size_t CompletionOrder::pending(const void* order) noexcept {
+    std::size_t count = 0;
+    for (const Source& source : static_cast<const CompletionOrder*>(order)->sources_) {
+        if (source.state && !source.state->done()) ++count;
     }
+    return count;
 }
 
 }  // namespace detail

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <reactor/chain.hpp>
 #include <reactor/detail/inbox.hpp>
-#include <reactor/report.hpp>
-
-#include <exception>
 
 namespace reactor {
 namespace detail {
@@ -50,9 +47,7 @@ void break_destination(AnyPromise destination, bool same_loop) noexcept {
                 Callback([](const AnyPromise& to) { break_promise(*PromiseAccess::state(to), 1); },
                          std::move(destination)));
     } catch (...) {
-        log_to_standard_error(LogLevel::error,
-                              "A chained promise cannot be told that its source is gone\n" +
-                                  describe(std::current_exception()));
+        log_undelivered("The end of a chained promise's source");
     }
 }
 

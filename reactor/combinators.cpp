@@ -160,11 +160,15 @@ void Gathering::start(PromiseState& outer, std::vector<AnyPromise> children) {
 void Gathering::child_done(PromiseState& outer, std::uint32_t index, PromiseState& child,
                            const PromiseState* running) {
     if (outer.done()) {
-        if (!settled_) child.retrieved = true;
+        if (!settled_) child.overrule();
         return;
     }
     if (!settled_ && child.status != PromiseStatus::value) {
         const std::exception_ptr error = child.failure("gather");
+        // Nobody will see the values that are there, perhaps of failed promises.
+        for (const Child& ended : children_) {
+            if (ended.kept) PromiseAccess::state(ended.kept)->overrule();
+        }
         if (child.status == PromiseStatus::cancelled || child.cancellation) {
             outer.fail_cancelled(error);
         } else {
@@ -215,11 +219,16 @@ void Gathering::cancel_taken(const PromiseState& outer, const std::string& messa
 void Gathering::explain(WhyPending& why) const {
     why.what = settled_ ? "gather_settled" : "gather";
     why.of = children_.size();
-    for (const Child& child : children_) {
-        if (child.state && !child.kept && !child.state->done()) {
-            why.waits_for.push_back(child.state);
-        }
+    why.crowd = this;
+    why.pending = &Gathering::pending;
+}
+
+std::size_t Gathering::pending(const void* gathering) noexcept {
+    std::size_t count = 0;
+    for (const Child& child : static_cast<const Gathering*>(gathering)->children_) {
+        if (child.state && !child.kept && !child.state->done()) ++count;
     }
+    return count;
 }
 
 std::string Gathering::describe() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <reactor/combinators.hpp>
+#include <reactor/detail/inbox.hpp>
 #include <reactor/detail/signals_blocked.hpp>
 #include <reactor/executor.hpp>
 #include <reactor/report.hpp>
@@ -274,9 +275,7 @@ void JobBase::post(const std::shared_ptr<JobBase>& self) noexcept {
     try {
         poster_.post(Delivery(self));
     } catch (...) {
-        log_to_standard_error(LogLevel::error,
-                              "The result of a job cannot be delivered to its event loop\n" +
-                                  describe(std::current_exception()));
+        log_undelivered("The result of a job");
     }
 }
 

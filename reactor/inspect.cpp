@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <reactor/detail/births.hpp>
 #include <reactor/detail/loop_state.hpp>
+#include <reactor/detail/pending_promises.hpp>
 #include <reactor/detail/text_table.hpp>
 #include <reactor/inspect.hpp>
 #include <reactor/signals.hpp>
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_set>
 #include <utility>
 
 #include <signal.h>
@@ -22,159 +21,22 @@ using detail::PromiseState;
 using detail::TaskCore;
 using detail::TimerNode;
 using detail::WatchTable;
-using detail::WhyPending;
 
 namespace {
 
 using Kind = Waiting::Kind;
-
-Waiting blank(Kind kind, std::string name) {
-    return Waiting{kind,
-                   std::move(name),
-                   std::string(),
-                   std::string(),
-                   std::string(),
-                   std::string(),
-                   Duration(-1),
-                   never(),
-                   Duration::zero(),
-                   -1,
-                   0,
-                   0};
-}
 
 std::string name_of(const Node& node) {
     // The step of a task has its class as the label, as the compiler prints it.
     return detail::type_text(node.name().c_str());
 }
 
-std::string name_of(TaskCore& task) {
-    return task.name() + " (" + detail::type_text(task.class_name) + ")";
-}
-
-WhyPending explained(const PromiseState& state) {
-    WhyPending why;
-    state.explain(why);
-    return why;
-}
-
-// ---- promises and tasks ---------------------------------------------------------------------
-
-/// The pending promises of a loop, as entries: each task and job, and of promises that follow each
-/// other the one that nobody follows.
-class Promises {
-public:
-    explicit Promises(const LoopCore& core) {
-        for (PromiseState* state = core.pending; state; state = state->next) {
-            if (!state->dying) pending_.push_back(state);
-        }
-        std::reverse(pending_.begin(), pending_.end());  // the loop's list begins with the newest
-        for (PromiseState* const state : pending_) {
-            if (PromiseState* const next = followed(*state)) followed_.insert(next);
-        }
-    }
-
-    void list(std::vector<Waiting>& entries) {
-        for (PromiseState* const state : pending_) {
-            if (stands_alone(*state) || followed_.count(state) == 0) add(*state, entries);
-        }
-        // Who is left waits in a circle, and so is followed: a deadlock must not go untold.
-        for (PromiseState* const state : pending_) {
-            if (told_.count(state) == 0) add(*state, entries);
-        }
-    }
-
-private:
-    static bool stands_alone(PromiseState& state) {
-        return state.as_task() || explained(state).is_job;
-    }
-
-    /// The one pending promise whose outcome `state` will have, or a task go on with.
-    static PromiseState* followed(PromiseState& state) {
-        if (TaskCore* const task = state.as_task()) {
-            return task->waiting && !task->waiting->done() ? task->waiting : nullptr;
-        }
-        const WhyPending why = explained(state);
-        const bool one = why.of == 0 && why.waits_for.size() == 1 && !why.waits_for[0]->done();
-        return one ? why.waits_for[0] : nullptr;
-    }
-
-    static std::string in_words(PromiseState& state) {
-        if (TaskCore* const task = state.as_task()) return "task " + name_of(*task);
-        const WhyPending why = explained(state);
-        std::string text = why.is_job ? "job " + why.what : why.what;
-        if (text.empty()) text = "promise";
-        const std::string place = state.made_at();
-        if (!place.empty()) text += " made at " + place;
-        if (why.of != 0) {
-            text += " (" + std::to_string(why.waits_for.size()) + " of " + std::to_string(why.of) +
-                    " pending)";
-        }
-        return text;
-    }
-
-    /// What is followed by `state`, from the nearest to the one that began it; the middle of a long
-    /// chain is counted only.
-    std::string chain(PromiseState& state) {
-        constexpr std::size_t shown = 3;
-        std::string text;
-        std::unordered_set<const PromiseState*> seen{&state};
-        std::size_t passed_over = 0;
-        PromiseState* at = followed(state);
-        while (at) {
-            const bool circle = !seen.insert(at).second;
-            PromiseState* const next = circle || stands_alone(*at) ? nullptr : followed(*at);
-            if (!stands_alone(*at)) told_.insert(at);
-            if (next && seen.size() > shown + 1) {
-                ++passed_over;
-            } else {
-                if (!text.empty()) text += ", ";
-                if (passed_over != 0) text += std::to_string(passed_over) + " more, ";
-                text += circle ? "and so on in a circle" : in_words(*at);
-            }
-            at = next;
-        }
-        return text;
-    }
-
-    void add(PromiseState& state, std::vector<Waiting>& entries) {
-        told_.insert(&state);
-        TaskCore* const task = state.as_task();
-        const WhyPending why = explained(state);
-        Waiting entry = blank(task         ? Kind::task
-                              : why.is_job ? Kind::job
-                                           : Kind::promise,
-                              task ? name_of(*task) : why.what);
-        if (task) {
-            entry.status = detail::task_status(*task);
-            entry.state = task->waits_in();
-            entry.when = task->time_limit();
-        } else if (why.is_job) {
-            entry.status = why.running ? "running on a thread" : "waiting for a thread";
-        } else if (why.of != 0) {
-            entry.awaits = std::to_string(why.waits_for.size()) + " of " + std::to_string(why.of) +
-                           " promises";
-        }
-        if (why.of == 0) entry.awaits = chain(state);
-        entry.made_at = state.made_at();
-        entry.age = detail::Births::age(state);
-        for (const Node* node = state.first; node; node = node->next) {
-            if (node->ops && node->label != detail::own_label) ++entry.callbacks;
-        }
-        entries.push_back(std::move(entry));
-    }
-
-    std::vector<PromiseState*> pending_;
-    std::unordered_set<const PromiseState*> followed_;
-    std::unordered_set<const PromiseState*> told_;
-};
-
 // ---- callbacks ------------------------------------------------------------------------------
 
 void list_timers(const LoopCore& core, std::vector<Waiting>& entries) {
     std::vector<std::pair<std::pair<TimePoint, std::uint32_t>, Waiting>> timers;
     const auto add = [&timers](const TimerNode& timer) {
-        Waiting entry = blank(Kind::timer, name_of(timer));
+        Waiting entry = detail::waiting_entry(Kind::timer, name_of(timer));
         entry.when = timer.when;
         entry.period = timer.is(NodeFlag::repeating) ? timer.period : Duration::zero();
         timers.emplace_back(std::make_pair(timer.when, timer.sequence), std::move(entry));
@@ -196,10 +58,10 @@ void list_watches(const WatchTable& watches, TimePoint now, std::vector<Waiting>
     watches.for_each([&](int fd, const Node& node, const WatchTable::Origin& origin) {
         if (node.label == detail::own_label) return;
         const NodeKind kind = node.kind();
-        Waiting entry = blank(kind == NodeKind::reader   ? Kind::reader
-                              : kind == NodeKind::writer ? Kind::writer
-                                                         : Kind::urgent_reader,
-                              name_of(node));
+        Waiting entry = detail::waiting_entry(kind == NodeKind::reader   ? Kind::reader
+                                              : kind == NodeKind::writer ? Kind::writer
+                                                                         : Kind::urgent_reader,
+                                              name_of(node));
         entry.descriptor = fd;
         if (origin.line != 0) entry.made_at = origin.file + (':' + std::to_string(origin.line));
         if (origin.time != never()) entry.age = now - origin.time;
@@ -211,7 +73,7 @@ void list_signals(EventLoop& loop, std::vector<Waiting>& entries) {
     for (const auto& handler : detail::signal_callbacks(loop)) {
         const Node& node = *detail::HandleAccess::node(handler.second);
         if (node.label == detail::own_label) continue;
-        Waiting entry = blank(Kind::signal, name_of(node));
+        Waiting entry = detail::waiting_entry(Kind::signal, name_of(node));
         entry.signal = handler.first;
         entries.push_back(std::move(entry));
     }
@@ -224,10 +86,11 @@ void list_queue(detail::LoopState& state, std::vector<Waiting>& entries) {
         if (node->kind() == NodeKind::timer && static_cast<const TimerNode*>(node)->armed()) {
             continue;
         }
-        entries.push_back(blank(Kind::queued, name_of(*node)));
+        entries.push_back(detail::waiting_entry(Kind::queued, name_of(*node)));
     }
-    state.inbox->for_each(
-        [&](const Node& post) { entries.push_back(blank(Kind::posted, name_of(post))); });
+    state.inbox->for_each([&](const Node& post) {
+        entries.push_back(detail::waiting_entry(Kind::posted, name_of(post)));
+    });
 }
 
 std::string signal_name(int signal) {
@@ -352,7 +215,7 @@ Alive why_alive(EventLoop& loop) {
     if (loop.is_closed()) return alive;
     detail::LoopState& state = static_cast<detail::LoopState&>(core);
     std::vector<Waiting>& entries = alive.entries;
-    Promises(core).list(entries);
+    detail::PendingPromises(core).list(entries);
     list_timers(core, entries);
     list_watches(state.watches, alive.now, entries);
     list_signals(loop, entries);

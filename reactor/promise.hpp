@@ -154,5 +154,6 @@ struct hash<reactor::Promise<T>> : hash<reactor::AnyPromise> {};
 }  // namespace std
 
 #include <reactor/detail/promise_members.hpp>
+#include <reactor/detail/promise_values.hpp>
 
 #endif

@@ -28,7 +28,7 @@ struct ShieldState final : Pooled<ShieldState<T>, ValueState<T>> {
     void source_lost() noexcept { source = nullptr; }
     void explain(WhyPending& why) const override {
         why.what = "shield";
-        if (source && !source->done()) why.waits_for.push_back(source);
+        if (source && !source->done()) why.waits_for = source;
     }
 
     PromiseState* source = nullptr;  // not owned; null once its callback has run or is gone

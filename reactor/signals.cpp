@@ -261,16 +261,19 @@ private:
         loop_.core().report(told);
     }
 
+    /// Each second until watch() has done it: nothing more has to be armed where memory is short.
     void watch_later() {
-        retry_ = loop_.call_later(Options().label(own_label), std::chrono::seconds(1),
+        retry_.cancel();
+        retry_ = loop_.call_every(Options().label(own_label), std::chrono::seconds(1),
                                   &SignalHandlers::watch_again, this);
     }
 
     void watch_again() {
         try {
             watch();
-        } catch (const std::system_error&) {
-            watch_later();
+        } catch (...) {
+            // No descriptor, no memory, or the new number is one that somebody has lost without
+            // having heard of it. All of that passes; to give up would be to be deaf.
         }
         queue_callbacks();
     }

@@ -128,9 +128,16 @@ void WaitSet::clear() noexcept {
 void WaitSet::explain(WhyPending& why) const {
     why.what = "wait";
     why.of = members_.size();
-    for (const Member& member : members_) {
-        if (member.state && !member.state->done()) why.waits_for.push_back(member.state);
+    why.crowd = this;
+    why.pending = &WaitSet::pending;
+}
+
+std::size_t WaitSet::pending(const void* set) noexcept {
+    std::size_t count = 0;
+    for (const Member& member : static_cast<const WaitSet*>(set)->members_) {
+        if (member.state && !member.state->done()) ++count;
     }
+    return count;
 }
 
 void refuse_no_promises(const char* call) {

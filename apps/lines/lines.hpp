@@ -72,6 +72,7 @@ template <class F>
 void Lines::end(F f) {
     if (!begun_.empty()) f(ByteView(begun_), false);
     begun_.clear();
+    skipping_ = false;
 }
 
 }  // namespace lines

@@ -53,9 +53,7 @@ Next Forwarder::received(std::string bytes) {
 Next Forwarder::print() {
     if (!output_->has_room()) return await(output_->room(), &Forwarder::print);
     const bool ended = bytes_.empty();
-    const auto take = [this](net::ByteView line, bool cut) { return add(line, cut); };
-    lines_.feed(bytes_, take);
-    if (ended) lines_.end(take);
+    take(bytes_, ended);
     if (!text_.empty()) output_->write(std::move(text_));
     text_ = std::string();
     if (ended) return finish();
@@ -66,13 +64,17 @@ Next Forwarder::print() {
     return start();
 }
 
-/// Always true: go on.
-bool Forwarder::add(net::ByteView line, bool cut) {
-    text_ += prefix_;
-    text_.append(line.data(), line.size());
-    if (cut) text_ += " [cut: longer than " + std::to_string(options_.longest_line) + " bytes]";
-    text_ += '\n';
-    return true;
+/// Adds their lines to the text.
+void Forwarder::take(net::ByteView bytes, bool ended) {
+    const auto add = [this](net::ByteView line, bool cut) {
+        text_ += prefix_;
+        text_.append(line.data(), line.size());
+        if (cut) text_ += " [cut: longer than " + std::to_string(options_.longest_line) + " bytes]";
+        text_ += '\n';
+        return true;  // go on
+    };
+    lines_.feed(bytes, add);
+    if (ended) lines_.end(add);
 }
 
 // ---- who holds the pipe open ----------------------------------------------------------------
@@ -100,8 +102,7 @@ Next Forwarder::silent(const reactor::TimeoutError&) { return give_up(held_open)
 Next Forwarder::lost(const std::system_error& error) { return give_up(error.what()); }
 
 Next Forwarder::give_up(const std::string& why) {
-    const auto take = [this](net::ByteView line, bool cut) { return add(line, cut); };
-    lines_.end(take);
+    take(net::ByteView(), true);
     text_ += prefix_ + "[no longer read: " + why + "]\n";
     output_->write(std::move(text_));
     return finish();

@@ -58,7 +58,7 @@ private:
 
     void child_ended(const reactor::Promise<reactor::net::ExitStatus>& end);
     void linger_is_over();
-    bool add(reactor::net::ByteView line, bool cut);
+    void take(reactor::net::ByteView bytes, bool ended);
 
     reactor::net::Stream pipe_;
     std::shared_ptr<Output> output_;

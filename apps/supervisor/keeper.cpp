@@ -119,7 +119,7 @@ Next Keeper::go_on() {
     }
     if (starts_no_more_) {
         say(end_);
-        return finish_as(kills_ ? Fate::Kind::killed : Fate::Kind::stopped);
+        return finish_as(was_killed_ ? Fate::Kind::killed : Fate::Kind::stopped);
     }
     const bool again = program_.restart == ProgramOptions::Restart::always ||
                        (program_.restart == ProgramOptions::Restart::on_failure && !success_);
@@ -167,7 +167,7 @@ void Keeper::kill() {
     kills_ = true;
     if (!process_ || !process_.running()) return;
     say("is killed");
-    send(SIGKILL);
+    if (send(SIGKILL)) was_killed_ = true;
 }
 
 void Keeper::ask_to_end() {
@@ -180,16 +180,17 @@ void Keeper::ask_to_end() {
 
 void Keeper::end_of_grace() {
     if (!process_ || !process_.running()) return;
-    kills_ = true;
     say("has not ended within " + seconds_text(program_.grace) + ": is killed");
-    send(SIGKILL);
+    if (send(SIGKILL)) was_killed_ = true;
 }
 
-void Keeper::send(int signal) {
+/// Whether it was sent.
+bool Keeper::send(int signal) {
     try {
-        process_.send_signal(signal);
+        return process_.send_signal(signal);
     } catch (const std::system_error& error) {
         say(error.what());  // it runs as somebody else
+        return false;
     }
 }
 

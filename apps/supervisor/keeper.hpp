@@ -77,7 +77,7 @@ private:
     void kill();
     void ask_to_end();
     void end_of_grace();
-    void send(int signal);
+    bool send(int signal);
     void say(const std::string& what);
 
     const ProgramOptions program_;
@@ -100,6 +100,7 @@ private:
     std::size_t starts_ = 0;
     std::size_t unstable_ = 0;  // runs in a row
     bool starts_no_more_ = false, stops_ = false, kills_ = false;
+    bool was_killed_ = false;
     reactor::Scope scope_;
 };
 

@@ -7,6 +7,7 @@
 #include "supervise.hpp"
 
 #include <apps/command_line/arguments.hpp>
+#include <apps/command_line/descriptors.hpp>
 
 #include <reactor/runner.hpp>
 
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
         }
         // Who is started with SIGCHLD ignored, as some do, would not learn how its children end.
         ::signal(SIGCHLD, SIG_DFL);
+        command_line::outlive_readers();  // of the errors; the programs are told by their own pipes
         const int output = supervisor::standard_output();
         reactor::RunnerOptions signals_are_ours;
         signals_are_ours.handle_sigint = false;

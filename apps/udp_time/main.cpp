@@ -28,6 +28,7 @@ int run(const udp_time::Options& options) {
     signals_are_ours.handle_sigint = false;
     reactor::Runner runner(signals_are_ours);
     if (options.mode == udp_time::Options::Mode::ask) return runner.run<udp_time::Ask>(options);
+    command_line::outlive_readers();
     runner.run<udp_time::Serve>(options);
     return 0;
 }

@@ -106,11 +106,11 @@ inline std::string why_no_time(const Packet& packet) {
 /// Takes apart what came while these requests were on their way. Any of them may be the one
 /// answered, so that a late answer has its true round trip.
 ///
-///     ours:    sent ───────────────── elapsed ──────────────────> heard      round trip =
-///                \                                               /           elapsed - (T3 - T2)
-///     theirs:     T2 receive ───────────────────── T3 transmit               offset = the middle
-///     of
-///                                                                            theirs - that of ours
+///     ours:    sent ──────────────── elapsed ───────────────> heard
+///                \                                           /
+///     theirs:     T2 receive ─────────────────── T3 transmit
+///
+/// The round trip is elapsed - (T3 - T2), the offset the middle of theirs less the middle of ours.
 inline Reply judge(net::ByteView bytes, const std::vector<Attempt>& attempts,
                    reactor::TimePoint heard_at) {
     // Of which the server may have needed more than there was: clocks do not all run alike, and are

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/child_service.hpp>
 #include <net/detail/child_state.hpp>
+#include <reactor/detail/inbox.hpp>
 #include <reactor/detail/signals_blocked.hpp>
 
 #include <cerrno>
@@ -79,7 +80,7 @@ bool ChildState::watch_descriptor() {
     try {
         end_watch_.start(*core.loop, reactor::detail::NodeKind::reader,
                          Options().owned_descriptor().label("net::Process ends"), pidfd_.get(),
-                         *this);
+                         *this, 0, Watch::Number::ours);
         return true;
     } catch (const std::system_error&) {
         pidfd_.close();
@@ -117,7 +118,8 @@ void ChildState::watch_on_thread() {
             wait_for_child(P_PID, pid, info, WEXITED | WNOWAIT);
             try {
                 poster.post(&ChildService::child_ended, pid);
-            } catch (...) {  // the loop cannot be woken: it will hear of it when it wakes, or not
+            } catch (...) {  // it hears of it if it wakes up by itself
+                reactor::detail::log_undelivered("The end of a child process");
             }
         }).detach();
     } catch (const std::system_error& error) {
@@ -140,7 +142,7 @@ int ChildState::ask(::siginfo_t& info, int options) const noexcept {
 int ChildState::take_status(::siginfo_t& info) noexcept {
     if (group_ends_with_it_ && !detached_ && ask(info, WNOHANG | WNOWAIT) == 0 &&
         info.si_pid != 0) {
-        kill_group();
+        ::kill(-pid_, SIGKILL);
     }
     return ask(info, WNOHANG);
 }
@@ -213,21 +215,18 @@ Promise<ExitStatus> ChildState::wait(const Here& here) {
 
 // ---- signals --------------------------------------------------------------------------------
 
-/// The group has the child's number, which is nobody else's as long as the status is not taken.
-/// Before it has a session of its own there is no such group, and nothing happens.
-void ChildState::kill_group() noexcept {
-    ::siginfo_t info;
-    if (ask(info, WNOHANG | WNOWAIT) == 0) ::kill(-pid_, SIGKILL);
-}
-
-/// An errno, or 0. One that has ended unseen would take the signal all the same. If another part of
-/// the program has taken the status, the number may be somebody else's by now: so through the
-/// pidfd, if there is one.
+/// An errno, or 0. One that has ended unseen would take the signal all the same, and counts as
+/// ended: so it is asked before its group is killed, which it is one of. If another part of the
+/// program has taken the status, the number may be somebody else's by now: so through the pidfd, if
+/// there is one.
 int ChildState::deliver(int signal) noexcept {
-    if (signal == SIGKILL && group_ends_with_it_) kill_group();
     ::siginfo_t info;
     const bool ours = ask(info, WNOHANG | WNOWAIT) == 0;
-    if (ours && info.si_pid != 0) return ESRCH;
+    const bool ended = ours && info.si_pid != 0;
+    // The group has the child's number, which is nobody else's as long as the status is not taken.
+    // Before it has a session of its own there is no such group, and nothing happens.
+    if (ours && signal == SIGKILL && group_ends_with_it_) ::kill(-pid_, SIGKILL);
+    if (ended) return ESRCH;
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
         if (errno != ENOSYS) return errno;

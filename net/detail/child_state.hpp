@@ -95,7 +95,6 @@ private:
     void kill_late() noexcept;
     bool kill_unasked() noexcept;
     int deliver(int signal) noexcept;
-    void kill_group() noexcept;
 
     const ::pid_t pid_;
     const std::string name_;  // "cat, process 4711"

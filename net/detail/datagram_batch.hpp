@@ -18,47 +18,53 @@ namespace detail {
 
 /// Room for the datagrams that come in one call of the system, each beside the other; the datagram
 /// transports of a loop read into it, one after the other. Pages that nothing has been written to
-/// cost nothing.
+/// cost nothing. The headers are filled once, for as long as the size stays the same.
 class DatagramBatch {
 public:
     /// One endpoint gets no more of an iteration: the others are to have their turn.
     static constexpr unsigned most = 16;
     static constexpr std::size_t room = 1024 * 1024;
 
-    DatagramBatch() = default;
-
-    /// Makes room for datagrams of at most that size, which is no more than `room`.
-    void open(std::size_t longest) noexcept {
-        longest_ = longest;
-        count_ = static_cast<unsigned>(std::min<std::size_t>(most, room / longest));
-        char* place = bytes_.open();
-        for (unsigned i = 0; i < count_; ++i, place += longest) {
-            pieces_[i] = {place, longest};
+    DatagramBatch() noexcept : messages_() {
+        for (unsigned i = 0; i < most; ++i) {
             ::msghdr& message = messages_[i].msg_hdr;
-            message = ::msghdr();
             message.msg_iov = &pieces_[i];
             message.msg_iovlen = 1;
             message.msg_name = &names_[i];
             message.msg_namelen = sizeof names_[i];
         }
     }
+    DatagramBatch(const DatagramBatch&) = delete;
+    DatagramBatch& operator=(const DatagramBatch&) = delete;
+
+    /// Makes room for datagrams of at most that size, which is no more than `room`.
+    void open(std::size_t longest) noexcept {
+        char* place = bytes_.open();
+        if (longest == longest_) return;
+        longest_ = longest;
+        count_ = static_cast<unsigned>(std::min<std::size_t>(most, room / longest));
+        for (unsigned i = 0; i < count_; ++i, place += longest) pieces_[i] = {place, longest};
+    }
     ::mmsghdr* messages() noexcept { return messages_; }
     unsigned count() const noexcept { return count_; }
 
     /// What came with one of them.
     Arrival arrival(unsigned index) const noexcept {
-        Arrival arrival;
-        arrival.full_size = messages_[index].msg_len;
-        arrival.size = std::min(arrival.full_size, longest_);
-        arrival.from =
-            DatagramDescriptor::sender(names_[index], messages_[index].msg_hdr.msg_namelen);
-        return arrival;
+        const ::mmsghdr& message = messages_[index];
+        const std::size_t full_size = message.msg_len;
+        return {DatagramDescriptor::sender(names_[index], message.msg_hdr.msg_namelen),
+                std::min(full_size, longest_), full_size};
     }
     /// Its bytes; those of the others are not to be looked at meanwhile.
     ByteView look(unsigned index, const Arrival& arrival) noexcept {
         return ByteView(bytes_.keep(index * longest_, arrival.size), arrival.size);
     }
-    void close() noexcept { bytes_.keep(0); }
+    /// Nothing is looked at any more; so many had come.
+    void close(unsigned used) noexcept {
+        bytes_.keep(0);
+        // All that the system changes in a header, of what it reads there.
+        for (unsigned i = 0; i < used; ++i) messages_[i].msg_hdr.msg_namelen = sizeof names_[i];
+    }
 
 private:
     ::mmsghdr messages_[most];

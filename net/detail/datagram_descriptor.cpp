@@ -2,6 +2,7 @@
 #include <net/detail/datagram_descriptor.hpp>
 
 #include <net/detail/datagram_batch.hpp>
+#include <net/detail/datagram_gathering.hpp>
 #include <net/detail/socket_service.hpp>
 #include <net/detail/transport_service.hpp>
 
@@ -362,6 +363,13 @@ int DatagramDescriptor::send(const std::deque<OutgoingDatagram>& queue) noexcept
     }
     return static_cast<int>(uninterrupted([&] {
         return ::sendmmsg(number(), messages, static_cast<unsigned>(count), MSG_NOSIGNAL);
+    }));
+}
+
+int DatagramDescriptor::send(DatagramGathering& gathering, unsigned from) noexcept {
+    return static_cast<int>(uninterrupted([&] {
+        return ::sendmmsg(number(), gathering.messages(from), gathering.count() - from,
+                          MSG_NOSIGNAL);
     }));
 }
 

@@ -47,12 +47,13 @@ using AsioDatagramSocket =
                                        boost::asio::io_context::executor_type>;
 
 class DatagramBatch;
+class DatagramGathering;
 
 /// What came with the bytes of a datagram.
 struct Arrival {
     Endpoint from;
-    std::size_t size = 0;       // of what is there
-    std::size_t full_size = 0;  // of what was sent
+    std::size_t size;       // of what is there
+    std::size_t full_size;  // of what was sent
     bool truncated() const noexcept { return size < full_size; }
 };
 
@@ -116,6 +117,8 @@ public:
     /// one met; or how many are out, then the next call tells what was wrong with the one behind
     /// them.
     int send(const std::deque<OutgoingDatagram>& queue) noexcept;
+    /// The same of those that were gathered, from that one on.
+    int send(DatagramGathering& gathering, unsigned from) noexcept;
 
     /// Whether writability tells of room at `to`. A Unix socket counts as writable when it has room
     /// itself and so has the receiver that it is connected to: another one, which is full, has to

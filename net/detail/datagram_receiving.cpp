@@ -53,7 +53,7 @@ bool DatagramState::advance(PendingReceive& receive) {
 
 /// 0: a datagram was delivered; else the error.
 int DatagramState::take(PendingReceive& receive) {
-    Arrival arrival;
+    Arrival arrival = Arrival();
     char* room = receive.into ? receive.into : buffer_;
     std::size_t size = receive.most;
     std::string large;

@@ -76,7 +76,7 @@ void DatagramState::watch_lost(unsigned side, const WatchLoss& loss) noexcept {
     const bool writes = foreign || ((both || side == writing_side) && write_watch_);
     if (reads) read_watch_.stop();
 
-    // All is taken out before the first of them fails.
+    // All is taken out, and the number let go of, before the first of them fails.
     const int number = socket_.number();
     std::exception_ptr receive_error;
     PendingReceive* const receiving = reads ? receiving_ : nullptr;
@@ -92,12 +92,14 @@ void DatagramState::watch_lost(unsigned side, const WatchLoss& loss) noexcept {
     for (DatagramSend* send = sends.first(); send; send = send->behind) {
         send->owner = nullptr;
         send->limit.cancel();
-        send->fail(lost_watch_error(loss, number, "send to", destination(*send)));
     }
     if (foreign && socket_.is_open()) socket_.release();
 
     const StateOwner<PromiseState> failed(receiving ? &receiving->promise() : nullptr);
     if (receiving) failed->fail(std::move(receive_error));
+    for (DatagramSend* send = sends.first(); send; send = send->behind) {
+        send->fail(lost_watch_error(loss, number, "send to", destination(*send)));
+    }
     // Dropped last, when all are done: one that nobody holds is reported as it goes, and the
     // exception handler may cancel the others, or destroy this object.
     while (!sends.empty()) sends.take_first();

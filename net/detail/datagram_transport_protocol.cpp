@@ -55,6 +55,7 @@ void DatagramTransportState::tell_error_soon(const std::system_error& error) {
 // ---- flow control ---------------------------------------------------------------------------
 
 void DatagramTransportState::set_limits(const WriteLimits& limits) {
+    send_gathered();
     limits_ = limits;
     if (!ending_ && !core.closed.load(std::memory_order_relaxed)) update_flow();
 }

@@ -40,36 +40,41 @@ void DatagramTransportState::update_reading() noexcept {
 }
 
 /// The datagrams of one batch on their way to the protocol. What a LoopExit leaves behind was taken
-/// from the system already: it is held for the next run.
+/// from the system already: it is held for the next run. What is sent meanwhile goes out together;
+/// if only one has come, there is nothing to wait for.
 class DatagramTransportState::Handing {
 public:
     Handing(DatagramTransportState& state, unsigned count) noexcept
-        : state_(state), batch_(state.service_->batch), count_(count) {}
+        : state_(state), service_(*state.service_), count_(count) {
+        if (count > 1) service_.gathering.open();
+    }
     Handing(const Handing&) = delete;
     Handing& operator=(const Handing&) = delete;
     ~Handing() {
+        service_.gathering.close();
+        if (service_.gathering.owner()) service_.gathering.owner()->send_gathered();
         try {
             for (; next_ < count_ && !state_.closing_; ++next_) {
-                const Arrival arrival = batch_.arrival(next_);
-                state_.held_.push_back({batch_.look(next_, arrival).str(), arrival});
+                const Arrival arrival = service_.batch.arrival(next_);
+                state_.held_.push_back({service_.batch.look(next_, arrival).str(), arrival});
             }
         } catch (...) {
             // No memory: lost, as datagrams may be.
         }
         if (!state_.held_.empty()) state_.queue();
-        batch_.close();
+        service_.batch.close(count_);
     }
     void run() {
         while (next_ < count_ && !state_.closing_) {
             const unsigned index = next_++;
-            const Arrival arrival = batch_.arrival(index);
-            state_.hand_over(batch_.look(index, arrival), arrival);
+            const Arrival arrival = service_.batch.arrival(index);
+            state_.hand_over(service_.batch.look(index, arrival), arrival);
         }
     }
 
 private:
     DatagramTransportState& state_;
-    DatagramBatch& batch_;
+    DatagramTransportService& service_;
     unsigned next_ = 0;
     const unsigned count_;
 };

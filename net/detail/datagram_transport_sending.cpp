@@ -47,33 +47,81 @@ void DatagramTransportState::send_to(ByteView bytes, const Endpoint& to) {
     send(bytes);
 }
 
-/// Now, if nothing waits and the system takes it. To the peer if `to` is empty.
+/// Now, if nothing waits and the system takes it; inside a batch, behind that. To the peer if `to`
+/// is empty.
 void DatagramTransportState::send_soon(ByteView bytes, const Endpoint& to) {
     if (over()) {
         count_dropped();
         return;
     }
+    if (service_->gathering.is_open() && gather(bytes, to)) return;
     try {
         if (output_.empty()) {
             if (socket_.send(bytes, to) >= 0) return;
             const int code = errno;
             if (!would_block(code)) {
-                if (errors_queued_ < most_errors) {
-                    tell_error_soon(socket_.send_error(code, bytes.size(), to));
-                }
+                refused(code, bytes.size(), to);
                 return;
             }
         }
-        if (weight() >= limits_.hard) {
-            if (!flood_told_) tell_error_soon(socket_.send_error(ENOBUFS, bytes.size(), to));
-            flood_told_ = true;
-            return;
-        }
-        append(bytes, to);
-        update_flow();
+        enqueue(bytes, to);
     } catch (...) {
         lose(std::current_exception());
     }
+}
+
+/// False: it goes its own way, behind those that are gathered.
+bool DatagramTransportState::gather(ByteView bytes, const Endpoint& to) noexcept {
+    DatagramGathering& gathering = service_->gathering;
+    const bool fits = bytes.size() <= DatagramGathering::longest;
+    DatagramTransportState* const owner = gathering.owner();
+    if (owner && (owner != this || !fits || !gathering.has_room(bytes.size()))) {
+        owner->flush_gathered();
+        if (over()) return true;  // lost by that, and this one with it
+    }
+    if (!fits || !output_.empty()) return false;
+    gathering.add(*this, bytes, to);
+    return true;
+}
+
+/// As if each had been sent alone, also in what is told of it. Of an error in the middle: see
+/// flush().
+void DatagramTransportState::flush_gathered() noexcept {
+    DatagramGathering& gathered = service_->gathering;
+    unsigned next = 0;
+    try {
+        while (next != gathered.count()) {
+            const int sent = socket_.send(gathered, next);
+            if (sent >= 0) {
+                next += static_cast<unsigned>(sent);
+                continue;
+            }
+            const int code = errno;
+            if (would_block(code)) break;
+            refused(code, gathered.bytes(next).size(), gathered.to(next));
+            ++next;
+        }
+        for (; next != gathered.count(); ++next) enqueue(gathered.bytes(next), gathered.to(next));
+        gathered.clear();
+    } catch (...) {
+        lose(std::current_exception());
+    }
+}
+
+/// By the system, inside a call of the program's.
+void DatagramTransportState::refused(int code, std::size_t size, const Endpoint& to) {
+    if (errors_queued_ < most_errors) tell_error_soon(socket_.send_error(code, size, to));
+}
+
+/// Behind those that wait.
+void DatagramTransportState::enqueue(ByteView bytes, const Endpoint& to) {
+    if (weight() < limits_.hard) {
+        append(bytes, to);
+        update_flow();
+        return;
+    }
+    if (!flood_told_) tell_error_soon(socket_.send_error(ENOBUFS, bytes.size(), to));
+    flood_told_ = true;
 }
 
 void DatagramTransportState::append(ByteView bytes, const Endpoint& to) {

@@ -3,6 +3,7 @@
 #define REACTOR_NET_DETAIL_DATAGRAM_TRANSPORT_SERVICE_HPP
 
 #include <net/detail/datagram_batch.hpp>
+#include <net/detail/datagram_gathering.hpp>
 #include <reactor/detail/watch_table.hpp>
 #include <reactor/event_loop.hpp>
 
@@ -30,6 +31,7 @@ public:
     const Options watch_options = Options(Here("", "", 0)).owned_descriptor();
     reactor::detail::WatchTable& watches;
     DatagramBatch batch;
+    DatagramGathering gathering;
 
 private:
     std::vector<DatagramTransportState*> transports_;

@@ -177,6 +177,7 @@ void DatagramTransportState::start() {
 }
 
 void DatagramTransportState::close() noexcept {
+    send_gathered();
     if (closing_) return;
     closing_ = true;
     update_reading();
@@ -194,6 +195,7 @@ void DatagramTransportState::end_soon() noexcept {
 void DatagramTransportState::lose(std::exception_ptr error) noexcept {
     if (ending_ || core.closed.load(std::memory_order_relaxed)) return;
     closing_ = true;
+    if (service_->gathering.owner() == this) service_->gathering.clear();
     error_ = std::move(error);
     update_reading();
     drop_queue();

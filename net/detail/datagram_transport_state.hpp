@@ -48,16 +48,25 @@ public:
     // What DatagramTransport says of the methods of the same names.
     void send(ByteView bytes);
     void send_to(ByteView bytes, const Endpoint& to);
-    std::size_t unsent() const noexcept { return unsent_; }
+    std::size_t unsent() noexcept {
+        send_gathered();
+        return unsent_;
+    }
     void set_limits(const WriteLimits& limits);
     const WriteLimits& limits() const noexcept { return limits_; }
     bool write_paused() const noexcept { return write_paused_; }
     void close() noexcept;
-    void abort() noexcept { lose(nullptr); }
+    void abort() noexcept {
+        send_gathered();
+        lose(nullptr);
+    }
     bool is_closing() const noexcept { return closing_; }
     void set_longest(std::size_t bytes) noexcept { longest_ = bytes; }
     std::size_t longest() const noexcept { return longest_; }
-    Endpoint local() const { return socket_.is_open() ? socket_.local() : local_; }
+    Endpoint local() {
+        send_gathered();
+        return socket_.is_open() ? socket_.local() : local_;
+    }
     const Endpoint& remote() const noexcept {
         return socket_.peer().empty() ? remote_ : socket_.peer();
     }
@@ -65,6 +74,11 @@ public:
     DatagramProtocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<DatagramProtocol> protocol);
 
+    /// Inside a batch: what was sent goes out before anything happens that would make a difference
+    /// to it, or tell that it has not yet.
+    void send_gathered() noexcept {
+        if (service_ && service_->gathering.owner() == this) flush_gathered();
+    }
     /// The loop is closing: ends without connection_lost().
     void loop_closed() noexcept;
 
@@ -149,6 +163,10 @@ private:
         return unsent_ + output_.size() * sizeof(OutgoingDatagram);
     }
     void send_soon(ByteView bytes, const Endpoint& to);
+    bool gather(ByteView bytes, const Endpoint& to) noexcept;
+    void flush_gathered() noexcept;
+    void refused(int code, std::size_t size, const Endpoint& to);
+    void enqueue(ByteView bytes, const Endpoint& to);
     void append(ByteView bytes, const Endpoint& to);
     void count_dropped();
     void writable();

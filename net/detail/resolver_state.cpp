@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/resolver_state.hpp>
+#include <reactor/detail/inbox.hpp>
 #include <reactor/error.hpp>
 
 #include <cerrno>
@@ -134,7 +135,8 @@ void ResolverState::look_up_on_thread(const Question& question) {
             // Runs on the loop, or never: and the loop's services live as long as it runs.
             poster.post(answered_here, asked, std::move(answer));
         } catch (...) {
-            // The loop sleeps and cannot be woken; it will find the answer when it wakes up.
+            // It finds the answer if it wakes up by itself.
+            reactor::detail::log_undelivered("The answer to a look-up");
         }
     };
     const auto& lookup = question.kind == Question::Kind::service ? services : hosts;

@@ -74,13 +74,17 @@ void stop_accepting(const Group& group) {
     }
 }
 
-void end(const Group& group) {
-    if (group->in_turn()) {
-        // After those clients that the first loop has sent to the others.
-        stop_first(group, std::make_shared<Afterwards>([group] { remove_sites(group); }));
-    } else {
-        stop_each(group);
-        remove_sites(group);
+void end(const Group& group) noexcept {
+    try {
+        if (group->in_turn()) {
+            // After those clients that the first loop has sent to the others.
+            stop_first(group, std::make_shared<Afterwards>([group] { remove_sites(group); }));
+        } else {
+            stop_each(group);
+            remove_sites(group);
+        }
+    } catch (...) {
+        log_lost("that it ends");
     }
 }
 

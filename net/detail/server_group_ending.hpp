@@ -16,8 +16,8 @@ namespace detail {
 /// what the others have on their way to it: that they have room.
 void stop_accepting(const std::shared_ptr<ServerGroupState>& group);
 
-/// The same, and then each loop forgets the group.
-void end(const std::shared_ptr<ServerGroupState>& group);
+/// The same, and then each loop forgets the group. Says so if it cannot tell them.
+void end(const std::shared_ptr<ServerGroupState>& group) noexcept;
 
 /// While it lives the loops know the group, also when it has ended. Any thread.
 class ServerSitesHold {

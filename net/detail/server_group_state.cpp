@@ -4,6 +4,7 @@
 #include <net/detail/server_state.hpp>
 #include <net/detail/transport_service.hpp>
 #include <net/server_options.hpp>
+#include <reactor/detail/inbox.hpp>
 #include <reactor/error.hpp>
 
 #include <algorithm>
@@ -116,7 +117,8 @@ void ServerGroupState::leave(std::size_t index) noexcept {
             if (site && site->acceptor) ServerAccess::state(site->acceptor).room_again();
         });
     } catch (...) {
-        wanted_.store(true);  // no memory: the next one that leaves tells it
+        wanted_.store(true);  // the next one that leaves tells it
+        reactor::detail::log_undelivered("That a ServerGroup has room");
     }
 }
 

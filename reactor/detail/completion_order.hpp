@@ -42,6 +42,7 @@ private:
         Node* node;           // our callback
     };
 
+    static std::size_t pending(const void* order) noexcept;
     /// Whose turn it is.
     AnyPromise next_output() noexcept { return std::move(outputs_[next_++]); }
     void source_done(PromiseState& source);

@@ -32,8 +32,8 @@ struct WatchLoss {
 template <class Owner>
 class DescriptorWatch {
 public:
-    /// For whom the descriptor's number is while it is watched: `ours`: the loop's users are
-    /// refused.
+    /// Whose the descriptor's number is while it is watched: `ours`: the loop's users are refused,
+    /// and who has reserved it before has lost it. The owner has opened it himself then.
     enum class Number { everybodys, ours };
 
     DescriptorWatch() noexcept = default;
@@ -51,12 +51,13 @@ public:
         const char* const call = kind == NodeKind::writer ? "add_writer" : "add_reader";
         LoopState& state = static_cast<LoopState&>(loop.core());
         state.check(call);
-        state.watches.require_free(call, descriptor);
+        if (number == Number::everybodys) state.watches.require_free(call, descriptor);
         node_ = state.fill<Ready>(state.take(kind), state, owner, descriptor, index);
         try {
             state.set_context(node_, &options);
-            state.watches.add(call, descriptor, node_, &options);
+            // Before it is watched: what was told to the selector of another file goes.
             if (number == Number::ours) state.watches.reserve(call, descriptor, &owner);
+            state.watches.add(call, descriptor, node_, &options);
         } catch (...) {
             stop();
             throw;

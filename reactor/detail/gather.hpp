@@ -58,6 +58,7 @@ private:
 
     class Link;
 
+    static std::size_t pending(const void* gathering) noexcept;
     void child_done(PromiseState& outer, std::uint32_t index, PromiseState& child,
                     const PromiseState* running);
     void child_lost(PromiseState& outer, std::uint32_t index) noexcept;
@@ -68,34 +69,6 @@ private:
     std::size_t left_ = 0;
     std::int32_t links_ = 0;  // callbacks that wait: each owns a reference of the outer promise
     std::exception_ptr cancel_asked_;  // what it will end with once all have ended
-};
-
-/// The promises that a gather's value consists of, if it does.
-template <class V>
-struct Members {
-    static void overrule(const V&) noexcept {}
-};
-template <class T>
-struct Members<std::vector<Promise<T>>> {
-    static void overrule(const std::vector<Promise<T>>& promises) noexcept {
-        for (const Promise<T>& promise : promises) one(promise);
-    }
-    static void one(const Promise<T>& promise) noexcept {
-        if (promise) PromiseAccess::state(promise)->overrule();
-    }
-};
-template <class... T>
-struct Members<std::tuple<Promise<T>...>> {
-    static void overrule(const std::tuple<Promise<T>...>& promises) noexcept {
-        each(promises, IndicesFor<sizeof...(T)>());
-    }
-    template <std::size_t... I>
-    static void each(const std::tuple<Promise<T>...>& promises, Indices<I...>) noexcept {
-        static_cast<void>(promises);
-        const int in_order[] = {
-            0, (Members<std::vector<Promise<T>>>::one(std::get<I>(promises)), 0)...};
-        static_cast<void>(in_order);
-    }
 };
 
 template <class V>
@@ -112,10 +85,6 @@ struct GatherState final : Pooled<GatherState<V>, ValueState<V>> {
     }
     void cancel_taken(const std::string& message) override {
         gathering.cancel_taken(*this, message);
-    }
-    void overrule() noexcept override {
-        this->retrieved = true;
-        if (this->has_value) Members<V>::overrule(this->value());
     }
     void before_dispose() noexcept override { gathering.clear(); }
     void explain(WhyPending& why) const override { gathering.explain(why); }

@@ -2,6 +2,8 @@
 #include <reactor/detail/inbox.hpp>
 #include <reactor/report.hpp>
 
+#include <exception>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +17,16 @@ const char* const not_woken =
     "sandbox forbids to write to it";
 
 }  // namespace
+
+void log_undelivered(const char* what) noexcept {
+    try {
+        log_to_standard_error(LogLevel::error, std::string(what) +
+                                                   " cannot be delivered to its event loop\n" +
+                                                   describe(std::current_exception()));
+    } catch (...) {
+        // No memory for the words either.
+    }
+}
 
 // The hand-shake with a loop that goes to sleep, each side one store and then one load, both
 // sequentially consistent: either the poster sees `sleeping_` and writes to the kernel, or the loop

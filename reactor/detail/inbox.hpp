@@ -15,6 +15,10 @@
 namespace reactor {
 namespace detail {
 
+/// Says what a post that failed has carried, and with which exception, which is the current one: by
+/// those who can do no more about it.
+void log_undelivered(const char* what) noexcept;
+
 /// Where other threads leave work for a loop, and what they wake it with. Shared by the loop and
 /// its posters, so that a poster may outlive the loop. Any thread.
 ///

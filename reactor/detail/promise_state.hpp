@@ -24,11 +24,13 @@ enum class PromiseStatus : std::uint8_t { pending, value, error, cancelled };
 
 /// What a pending promise says to whoever asks why its loop goes on (inspect.hpp).
 struct WhyPending {
-    std::string what;                      // how it was made: "sleep"; empty: create_promise()
-    std::vector<PromiseState*> waits_for;  // pending ones; not owned
-    std::size_t of = 0;                    // not 0: it waits for several, and was made of so many
-    bool is_job = false;                   // `what` is what a thread calls
-    bool running = false;                  // of a job
+    std::string what;                   // how it was made: "sleep"; empty: create_promise()
+    PromiseState* waits_for = nullptr;  // not owned
+    std::size_t of = 0;                 // not 0: it waits for several, and was made of so many;
+    const void* crowd = nullptr;        // which several, since others may wait for the same,
+    std::size_t (*pending)(const void* crowd) = nullptr;  // and how many of those are pending
+    bool is_job = false;                                  // `what` is what a thread calls
+    bool running = false;                                 // of a job
 };
 
 /// What the Promise objects of one promise share, but for the value.

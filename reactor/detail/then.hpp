@@ -202,7 +202,7 @@ struct Follower final : Pooled<Follower<U>, ValueState<U>> {
     void source_lost() noexcept { source = nullptr; }
     void explain(WhyPending& why) const override {
         why.what = "then";
-        if (source) why.waits_for.push_back(source);
+        if (source) why.waits_for = source;
     }
 
     PromiseState* source = nullptr;  // not owned; null once its callback has run or is gone

@@ -46,10 +46,21 @@ struct CanHold : std::is_constructible<T, A...> {};
 template <class... A>
 struct CanHold<void, A...> : std::integral_constant<bool, sizeof...(A) == 0> {};
 
+/// What of a value has an outcome of its own: promise_values.hpp knows those that have.
+template <class T>
+struct Outcomes {
+    static void overrule(T&) noexcept {}
+};
+
 /// The state with room for the value.
 template <class T>
 struct ValueState : PromiseState {
     using PromiseState::PromiseState;
+
+    void overrule() noexcept override {
+        this->retrieved = true;
+        if (has_value) Outcomes<T>::overrule(value());
+    }
 
     T& value() noexcept { return *reinterpret_cast<T*>(&room); }
 

@@ -52,7 +52,7 @@ struct WaitState final : Pooled<WaitState<T>, ValueState<T>>, Limit {
     void before_dispose() noexcept override { stop(); }
     void explain(WhyPending& why) const override {
         why.what = "wait_for";
-        if (this->source) why.waits_for.push_back(this->source);
+        if (this->source) why.waits_for = this->source;
     }
     void source_lost() noexcept {
         source = nullptr;

@@ -55,6 +55,7 @@ private:
         Node* node = nullptr;  // our callback, while it waits
     };
 
+    static std::size_t pending(const void* set) noexcept;
     bool enough(const PromiseState& last_done) const noexcept;
     void member_done(PromiseState& outer, std::size_t index);
     void member_lost(PromiseState& outer, std::size_t index) noexcept;

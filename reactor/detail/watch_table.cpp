@@ -179,11 +179,10 @@ bool WatchTable::remove(int fd, NodeKind kind) noexcept {
 
 void WatchTable::reserve(const char* call, int fd, const void* holder) {
     if (!find(fd)) grow(call, fd);
-    Watch& watch = *find(fd);
-    // It was closed behind the back of the one who has it here: what the selector was told of that
-    // file says nothing of the one that has the number now.
-    if (watch.holder && watch.holder != holder && watch.registered != 0) deregister(fd, watch);
-    watch.holder = holder;
+    const void* const before = find(fd)->holder;
+    // It was closed behind the back of the one who has it here.
+    if (before && before != holder) drop_lost(fd, 0);
+    find(fd)->holder = holder;  // where it is now: those who were told may have let the table grow
 }
 
 void WatchTable::unreserve(int fd, const void* holder) noexcept {
@@ -334,8 +333,8 @@ void WatchTable::stale_event(int fd) {
     rebuild();
 }
 
-void WatchTable::lost_descriptor(int fd, const char* why, int code) noexcept {
-    const bool closed = tells_of_closing(code);
+/// Drops its callbacks while losing() and refusal() say why.
+void WatchTable::drop_lost(int fd, int refusal) noexcept {
     // Out of the selector first: an owner who is told may watch another file of the same number at
     // once, for which nothing may be taken as registered.
     Watch* const watch = find(fd);
@@ -343,10 +342,15 @@ void WatchTable::lost_descriptor(int fd, const char* why, int code) noexcept {
     const int lost_before = lost_;
     const int refusal_before = refusal_;
     lost_ = fd;
-    refusal_ = closed ? 0 : code;
+    refusal_ = refusal;
     forget_all(fd);
     lost_ = lost_before;
     refusal_ = refusal_before;
+}
+
+void WatchTable::lost_descriptor(int fd, const char* why, int code) noexcept {
+    const bool closed = tells_of_closing(code);
+    drop_lost(fd, closed ? 0 : code);
     try {
         Report report("Descriptor " + std::to_string(fd) + " cannot be watched any more: " + why);
         report.details.emplace_back(

@@ -48,9 +48,9 @@ public:
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
     bool forget_all(int fd) noexcept;
 
-    /// From here on only its holder, who calls here, changes the watches of this descriptor: for
-    /// the loop's users require_free() throws StateError. Throws std::system_error if it is not
-    /// open. The last to reserve it is the holder, since another one has lost the number.
+    /// From here on only its holder, who calls here, changes the watches of this descriptor: for the
+    /// loop's users require_free() throws StateError. Throws std::system_error if it is not open.
+    /// The last to reserve it is the holder: another one, who has lost the number, is told so.
     void reserve(const char* call, int fd, const void* holder);
     /// No effect by anybody but its holder.
     void unreserve(int fd, const void* holder) noexcept;
@@ -146,6 +146,7 @@ private:
     void queue(Node* node) noexcept;
     void dispatch(const SelectorEvent& event);
     void stale_event(int fd);
+    void drop_lost(int fd, int refusal) noexcept;
     void lost_descriptor(int fd, const char* why, int code) noexcept;
     void rebuild() noexcept;
     void watch_wakeup() noexcept;

@@ -35,10 +35,11 @@ public:
         : Serving(command("echo", programs::with_mode("serve", arguments))) {}
 
     void send_signal(int signal) { process().send_signal(signal); }
-    /// A signal; from then on nobody else is let in.
+    /// A signal; soon after it, nobody else is let in.
     void begin_to_end(int signal = SIGTERM) {
         send_signal(signal);
         BOOST_TEST(process().wait_for_output("Ending: "));
+        BOOST_TEST(plain::wait_until_nobody_listens(address()));
         BOOST_TEST(plain::refuses(address()));
     }
     Exit wait() { return process().wait(); }

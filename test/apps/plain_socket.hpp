@@ -177,6 +177,25 @@ inline bool has_ipv6() {
     return bound;
 }
 
+/// Waits until nobody listens at that address of 127.0.0.1, without being a client meanwhile.
+/// False: somebody still does after 20 s.
+inline bool wait_until_nobody_listens(const std::string& address) {
+    const reactor::net::Endpoint at = reactor::net::Endpoint::parse(address);
+    for (int i = 0; i < 10000; ++i) {
+        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0) fail("socket");
+        // With this the connections that are left do not count.
+        const int on = 1;
+        ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        const bool bound = ::bind(fd, static_cast<const ::sockaddr*>(at.data()),
+                                  static_cast<::socklen_t>(at.size())) == 0;
+        ::close(fd);
+        if (bound) return true;
+        ::poll(nullptr, 0, 2);
+    }
+    return false;
+}
+
 /// Whether nobody accepts connections there (any more).
 inline bool refuses(const std::string& address) {
     try {

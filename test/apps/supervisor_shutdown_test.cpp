@@ -82,6 +82,27 @@ BOOST_AUTO_TEST_CASE(a_second_signal_kills_all_at_once) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(who_has_ended_and_is_still_read_from_counts_as_stopped) {
+    // One that has left the group of a holds its pipe, and b is killed meanwhile.
+    Fifo go;
+    Supervisor running({stubborn("b grace=1000"),
+                        shell("a", "trap 'exit 0' TERM; setsid sh -c 'echo gone; read x < " +
+                                       go.path() + "' & while :; do sleep 0.01; done")},
+                       {"--linger", "1000"});
+    running.wait_for("a | gone");
+    running.wait_for("b | there");
+    const std::string runs = "a * runs, process ";
+    const ::pid_t a = std::stoi(running.output().substr(running.output().find(runs) + runs.size()));
+    running.process().send_signal(SIGTERM);
+    for (int i = 0; i < 10000 && ::kill(a, 0) == 0; ++i) ::poll(nullptr, 0, 2);
+    running.process().send_signal(SIGTERM);
+    running.wait_for("b * is killed");
+    go.send("go\n");
+    const Summary summary(running.process().wait());
+    BOOST_TEST(summary.stopped == 1u);
+    BOOST_TEST(summary.killed == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_comes_back_meanwhile) {
     // While b takes its time, a ends by itself: it is not started again.
     Fifo end_a, end_b;

@@ -165,6 +165,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_started_is_named_and_tried_again) 
     running.wait_for(
         "nowhere * cannot be started: run no-such-program, looked for in PATH: No such "
         "file or directory; given up, as that was number 2 in a row");
+    running.wait_for("next * has ended");
     const Summary summary(running.stop());
     BOOST_TEST(summary.given_up == 1u);
     BOOST_TEST(summary.stopped == 1u);
@@ -273,6 +274,16 @@ BOOST_AUTO_TEST_CASE(an_output_that_nobody_takes_is_the_end) {
 }
 
 // ---- what is left ---------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(errors_that_nobody_reads_do_not_end_it_otherwise) {
+    Supervisor running({"a: sleep 1000"});
+    running.wait_for("a * runs");
+    running.process().close_errors();
+    running.process().close_output();
+    const Exit exit = running.process().wait();
+    BOOST_TEST(exit.status == 1, exit.text());
+    BOOST_TEST(exit.signal == 0);
+}
 
 BOOST_AUTO_TEST_CASE(children_of_a_child_end_with_it) {
     // They hold its pipe: its end would not be seen for long.

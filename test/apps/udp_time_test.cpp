@@ -29,6 +29,13 @@ void check_line(const std::string& line, const std::string& who) {
 
 BOOST_AUTO_TEST_SUITE(udp_time_app)
 
+BOOST_AUTO_TEST_CASE(it_ends_in_order_even_if_nobody_reads_what_it_prints) {
+    Server server({"127.0.0.1:0"});
+    server.process().close_output();
+    const Exit exit = server.stop();
+    BOOST_TEST(exit.status == 0, exit.text());
+}
+
 BOOST_AUTO_TEST_CASE(several_servers_at_once_over_ipv4_and_ipv6) {
     Strings at = {"127.0.0.1:0", "127.0.0.1:0", "--stratum", "3"};
     if (plain::has_ipv6()) at.push_back("[::1]:0");

@@ -119,9 +119,13 @@ std::uint64_t chain_limit(std::uint64_t operations, Measurement& measured) {
 int main(int argc, char** argv) {
     return bench::run(
         {
-            {"call_soon-batch", "limit", 20000000, 200000, bench::call_soon_batches, batch_limit},
-            {"call_soon-batch-context", "limit", 10000000, 200000, batch_with_context, batch_limit},
-            {"call_soon-chain", "limit", 1000000, 20000, chain, chain_limit},
+            {"call_soon-batch",
+             20000000,
+             200000,
+             {{"ours", bench::call_soon_batches},
+              {"ours-context", batch_with_context},
+              {"limit", batch_limit}}},
+            {"call_soon-chain", 1000000, 20000, {{"ours", chain}, {"limit", chain_limit}}},
         },
         argc, argv);
 }

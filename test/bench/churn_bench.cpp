@@ -2,8 +2,8 @@
 //
 // Connections that come and go on the loopback: the CPU time of a server for one that is made,
 // exchanges one message of 64 bytes and is closed by its peer, 16 of them at a time. Ours is
-// net::Server, with a Protocol for each client, or a Task for each Stream ("tasks"). The limit is a
-// loop around epoll_wait(), written by hand.
+// net::Server, with a Protocol for each client, or a Task for each Stream ("ours-tasks"). The limit
+// is a loop around epoll_wait(), written by hand.
 #include <net/protocol.hpp>
 #include <net/server.hpp>
 #include <net/stream.hpp>
@@ -11,15 +11,12 @@
 #include <reactor/event_loop.hpp>
 #include <reactor/task.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -29,6 +26,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <test/bench/churn_peer.hpp>
 #include <test/bench/measure.hpp>
 #include <test/bench/peer_process.hpp>
 #include <test/bench/raw_echo.hpp>
@@ -40,65 +38,6 @@ using bench::Measurement;
 using bench::PeerProcess;
 
 const char* program;  // this one, to run the peer with
-
-constexpr std::size_t message_size = 64;
-constexpr std::size_t at_a_time = 16;
-
-// ---- the peer -------------------------------------------------------------------------------
-
-/// Where a process's connections come from: an address of the loopback of its own, as its ports
-/// stay taken for a minute after the end of a run (TIME_WAIT).
-sockaddr_in own_address() {
-    sockaddr_in address = bench::loopback(0);
-    const auto process = static_cast<std::uint32_t>(getpid());
-    address.sin_addr.s_addr = htonl(0x7f010000u + process % 0xfe0000u);
-    return address;
-}
-
-int connect_and_send(const sockaddr_in& server, const sockaddr_in& own) {
-    const std::string message(message_size, 'x');
-    const int on = 1;
-    const int fd = checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-    // The port is chosen with the peer's address in view.
-    checked(setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on), "setsockopt");
-    checked(bind(fd, reinterpret_cast<const sockaddr*>(&own), sizeof own), "bind");
-    checked(connect(fd, reinterpret_cast<const sockaddr*>(&server), sizeof server), "connect");
-    checked(int(send(fd, message.data(), message.size(), MSG_NOSIGNAL)), "send");
-    return fd;
-}
-
-/// Connects so many times, some at a time; closes each connection when its answer has come.
-void come_and_go(char** numbers) {
-    const sockaddr_in server = bench::loopback(static_cast<std::uint16_t>(std::atoi(numbers[0])));
-    const std::uint64_t connections = std::strtoull(numbers[1], nullptr, 10);
-    const sockaddr_in own = own_address();
-    const int epoll = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-    std::uint64_t begun = 0;
-    std::uint64_t open = 0;
-    const auto begin = [&] {
-        epoll_event event = {};
-        event.events = EPOLLIN;
-        event.data.fd = connect_and_send(server, own);
-        checked(epoll_ctl(epoll, EPOLL_CTL_ADD, event.data.fd, &event), "epoll_ctl");
-        ++begun;
-        ++open;
-    };
-    while (begun != connections && open != at_a_time) begin();
-    while (open != 0) {
-        epoll_event events[at_a_time];
-        const int count = checked(epoll_wait(epoll, events, at_a_time, -1), "epoll_wait");
-        for (int i = 0; i < count; ++i) {
-            char room[message_size];
-            // What was sent in one piece over the loopback comes in one piece.
-            const int got = checked(int(recv(events[i].data.fd, room, sizeof room, 0)), "recv");
-            if (got != int(message_size)) throw std::runtime_error("the answer is not whole");
-            close(events[i].data.fd);
-            --open;
-            if (begun != connections) begin();
-        }
-    }
-    close(epoll);
-}
 
 // ---- on net::Server -------------------------------------------------------------------------
 
@@ -220,7 +159,7 @@ int main(int argc, char** argv) {
     program = argv[0];
     if (argc == 4 && std::strcmp(argv[1], "peer") == 0) {
         try {
-            come_and_go(argv + 2);
+            bench::come_and_go(argv + 2);
             return 0;
         } catch (const std::exception& error) {
             std::fprintf(stderr, "churn_bench, peer: %s\n", error.what());
@@ -229,8 +168,10 @@ int main(int argc, char** argv) {
     }
     return bench::run(
         {
-            {"churn-protocol", "limit", 8000, 2000, by_protocols, limit},
-            {"churn-tasks", "limit", 8000, 2000, by_tasks, limit},
+            {"churn",
+             8000,
+             2000,
+             {{"ours", by_protocols}, {"ours-tasks", by_tasks}, {"limit", limit}}},
         },
         argc, argv);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 //
-// A whole crawl, seen from outside: `crawl_bench CRAWLER DIRECTORY [COUNT [LATENCY]]` serves COUNT
-// pictures (1000), each after LATENCY seconds (0.1), from one process, fetches all of them at once
-// into the empty DIRECTORY by another one, and prints "seconds cpu_seconds peak_kib
-// peak_descriptors" of the latter. As it is no workload of its own, `crawl_bench list` is empty.
+// A whole crawl, seen from outside: the crawler beside this program serves so many pictures, each
+// after a tenth of a second, from one process, and fetches all of them at once into an empty
+// directory by another one. The figures are those of the latter: the time, its CPU time, its peaks
+// of memory and of descriptors. Beside it, where they are installed, curl and aria2c fetch the
+// same; curl 300 at a time, as it allows no more.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <exception>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -44,7 +46,7 @@ public:
         process_ = checked(fork(), "fork");
         if (process_ != 0) return;
         dup2(output, STDOUT_FILENO);
-        execv(arguments[0], arguments.data());
+        execvp(arguments[0], arguments.data());
         _exit(127);
     }
     Child(const Child&) = delete;
@@ -63,7 +65,7 @@ public:
         if (checked(wait4(process_, &status, WNOHANG, &used), "wait4") == 0) return false;
         process_ = 0;
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-            throw std::runtime_error("the crawler failed: wait status " + std::to_string(status));
+            throw std::runtime_error("a program failed: wait status " + std::to_string(status));
         }
         return true;
     }
@@ -72,8 +74,7 @@ private:
     pid_t process_;
 };
 
-std::size_t open_descriptors(pid_t process) {
-    const std::string path = "/proc/" + std::to_string(process) + "/fd";
+std::size_t entries_of(const std::string& path) {
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), &closedir);
     std::size_t count = 0;
     while (directory && readdir(directory.get())) ++count;
@@ -92,8 +93,75 @@ double seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-void crawl(const std::string& crawler, const std::string& directory, const std::string& count,
-           const std::string& latency) {
+/// A directory of its own, removed with what a crawl leaves in it: files, and one level of folders.
+class Directory {
+public:
+    Directory() {
+        if (!mkdtemp(&path_[0])) throw std::system_error(errno, std::system_category(), "mkdtemp");
+    }
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    ~Directory() { remove(path_); }
+
+    const std::string& path() const noexcept { return path_; }
+
+private:
+    static void remove(const std::string& path) {
+        if (unlink(path.c_str()) == 0) return;
+        const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), &closedir);
+        while (const dirent* const entry = directory ? readdir(directory.get()) : nullptr) {
+            const std::string name = entry->d_name;
+            if (name != "." && name != "..") remove(path + "/" + name);
+        }
+        rmdir(path.c_str());
+    }
+
+    std::string path_ = "/tmp/crawl-bench-XXXXXX";
+};
+
+/// Who fetches the pictures, with what stands before each address in its list.
+struct Client {
+    const char* name;
+    const char* before;
+    std::vector<std::string> (*command)(const std::string& program, const std::string& list,
+                                        const std::string& directory, const std::string& count);
+};
+
+const Client clients[] = {
+    {"ours", "",
+     [](const std::string& program, const std::string& list, const std::string& directory,
+        const std::string& count) {
+         return std::vector<std::string>{program,   "--jobs",  count, "--output",
+                                         directory, "--input", list};
+     }},
+    {"curl", "url = ",
+     [](const std::string& program, const std::string& list, const std::string& directory,
+        const std::string&) {
+         return std::vector<std::string>{program,          "--disable",
+                                         "--silent",       "--no-progress-meter",
+                                         "--parallel",     "--parallel-immediate",
+                                         "--parallel-max", "300",
+                                         "--create-dirs",  "--output-dir",
+                                         directory,        "--remote-name-all",
+                                         "--config",       list};
+     }},
+    {"aria2c", "",
+     [](const std::string& program, const std::string& list, const std::string& directory,
+        const std::string& count) {
+         return std::vector<std::string>{program,
+                                         "--no-conf",
+                                         "--quiet",
+                                         "--split=1",
+                                         "--file-allocation=none",
+                                         "--max-concurrent-downloads=" + count,
+                                         "--dir=" + directory,
+                                         "--input-file=" + list};
+     }},
+};
+
+/// Prints the client's figures.
+void crawl(const std::string& crawler, const Client& client, const std::string& program,
+           unsigned long count) {
     // One descriptor for each visitor; the crawler raises its limit by itself, and gets the same.
     rlimit limit;
     checked(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
@@ -102,44 +170,96 @@ void crawl(const std::string& crawler, const std::string& directory, const std::
 
     int ends[2];
     checked(pipe2(ends, O_CLOEXEC), "pipe2");
-    const Child server({crawler, "--serve", "--count", count, "--latency", latency}, ends[1]);
+    const std::string jobs = std::to_string(count);
+    const Child server({crawler, "--serve", "--count", jobs, "--latency", "0.1"}, ends[1]);
     close(ends[1]);
     const std::string base = base_url(ends[0]);
 
-    const std::string list = directory + "/urls";
+    const Directory directory;
+    const std::string list = directory.path() + "/urls";
     std::ofstream urls(list.c_str());
-    const unsigned long last = std::strtoul(count.c_str(), nullptr, 10);
-    for (unsigned long i = 1; i <= last; ++i) urls << base << i << ".png\n";
+    for (unsigned long i = 1; i <= count; ++i) urls << client.before << base << i << ".png\n";
     urls.close();
     if (!urls) throw std::runtime_error("cannot write " + list);
 
     const int nowhere = checked(open("/dev/null", O_WRONLY | O_CLOEXEC), "open /dev/null");
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
-    Child client({crawler, "--jobs", count, "--output", directory + "/pic", "--input", list},
-                 nowhere);
+    Child fetching(client.command(program, list, directory.path() + "/pic", jobs), nowhere);
     std::size_t most = 0;
     rusage used;
-    while (!client.ended(used)) {
-        most = std::max(most, open_descriptors(client.process()));
+    while (!fetching.ended(used)) {
+        most = std::max(most, entries_of("/proc/" + std::to_string(fetching.process()) + "/fd"));
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     const std::chrono::duration<double> took = Clock::now() - begin;
-    std::printf("%.3f %.3f %ld %zu\n", took.count(),
-                seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss, most);
+    const std::size_t fetched = entries_of(directory.path() + "/pic");
+    if (fetched != count) {
+        throw std::runtime_error(std::to_string(fetched) + " of " + jobs + " pictures came");
+    }
+    std::printf("crawl %s %lu seconds=%.3f cpu_seconds=%.3f peak_kib=%ld peak_descriptors=%zu\n",
+                client.name, count, took.count(), seconds(used.ru_utime) + seconds(used.ru_stime),
+                used.ru_maxrss, most);
+}
+
+/// The crawler beside this program.
+std::string crawler_beside(const std::string& program) {
+    return program.substr(0, program.rfind('/') + 1) + "crawler";
+}
+
+/// A program's path as the shell would find it; empty: there is none.
+std::string found(const std::string& name) {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const std::string candidate = folder + "/" + name;
+        if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return std::string();
+}
+
+/// The first line of what a program says of its version.
+std::string version_of(const std::string& program) {
+    int ends[2];
+    checked(pipe2(ends, O_CLOEXEC), "pipe2");
+    const Child child({program, "--version"}, ends[1]);
+    close(ends[1]);
+    std::string line;
+    for (char c; read(ends[0], &c, 1) == 1 && c != '\n';) line += c;
+    close(ends[0]);
+    return line;
+}
+
+int run(const std::string& crawler, int argc, char** argv) {
+    const std::string command = argc > 1 ? argv[1] : "";
+    for (const Client& client : clients) {
+        const bool ours = std::strcmp(client.name, "ours") == 0;
+        const std::string program = ours ? crawler : found(client.name);
+        if (argc == 2 && command == "list") {
+            if (access(crawler.c_str(), X_OK) == 0 && !program.empty()) {
+                std::printf("crawl %s 1000 0 figures\n", client.name);
+            } else {
+                std::fprintf(stderr, "crawl %s: left out, there is no %s\n", client.name,
+                             program.empty() ? client.name : crawler.c_str());
+            }
+        } else if (argc == 2 && command == "version") {
+            if (ours || program.empty()) continue;
+            std::printf("%s %s\n", client.name, version_of(program).c_str());
+        } else if (argc > 2 && command == "crawl" && std::strcmp(argv[2], client.name) == 0) {
+            crawl(crawler, client, program, argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1000);
+            return 0;
+        }
+    }
+    if (argc == 2 && (command == "list" || command == "version")) return 0;
+    std::fprintf(stderr, "usage: %s list | version | crawl ours|curl|aria2c [COUNT]\n", argv[0]);
+    return 2;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc == 2 && std::strcmp(argv[1], "list") == 0) return 0;
-    if (argc < 3) {
-        std::fprintf(stderr, "usage: %s CRAWLER DIRECTORY [COUNT [LATENCY]]\n", argv[0]);
-        return 2;
-    }
     try {
-        crawl(argv[1], argv[2], argc > 3 ? argv[3] : "1000", argc > 4 ? argv[4] : "0.1");
-        return 0;
+        return run(crawler_beside(argv[0]), argc, argv);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "crawl_bench: %s\n", error.what());
         return 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 //
 // An echo server of datagrams on the loopback (UDP): the CPU time of the server for one of 64
-// bytes, with so many under way. Ours is a DatagramProtocol on a DatagramTransport, which sends
-// each echo by a call of its own. The limit is a loop around epoll_wait(), written by hand: with
-// one recvmmsg() and one sendmmsg() for all that have come, or, in "-plain", with recvfrom() and
-// sendto() for each.
+// bytes, with so many under way. Ours is a DatagramProtocol on a DatagramTransport, which receives
+// and sends up to sixteen by one call each. The limit is a loop around epoll_wait(), written by
+// hand: with one recvmmsg() and one sendmmsg() for all that have come, or, in "limit-plain", with
+// recvfrom() and sendto() for each.
 #include <net/create_datagram_endpoint.hpp>
 #include <net/datagram_protocol.hpp>
 #include <net/datagram_transport.hpp>
@@ -17,7 +17,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <system_error>
 #include <vector>
 
 #include <netinet/in.h>
@@ -28,12 +27,14 @@
 #include <test/bench/datagram_peer.hpp>
 #include <test/bench/measure.hpp>
 #include <test/bench/peer_process.hpp>
+#include <test/bench/raw_datagrams.hpp>
 
 namespace {
 
 using bench::checked;
 using bench::DatagramPeer;
 using bench::Measurement;
+using bench::OneByOne;
 using reactor::net::DatagramEndpointOptions;
 using reactor::net::DatagramProtocol;
 using reactor::net::DatagramTransport;
@@ -69,23 +70,6 @@ std::uint64_t by_protocol(std::uint64_t operations, Measurement& measured) {
 
 // ---- the limits -----------------------------------------------------------------------------
 
-/// A socket on the loopback, on a port that the system has chosen.
-int bind_on_loopback(std::uint16_t& port) {
-    const int fd = checked(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
-    sockaddr_in address = bench::loopback(0);
-    sockaddr* const bytes = reinterpret_cast<sockaddr*>(&address);
-    socklen_t size = sizeof address;
-    checked(bind(fd, bytes, size), "bind");
-    checked(getsockname(fd, bytes, &size), "getsockname");
-    port = ntohs(address.sin_port);
-    return fd;
-}
-
-/// For what the system does not take: the peer repeats it.
-int sent(int result, const char* what) {
-    return result < 0 && errno == EAGAIN ? 0 : checked(result, what);
-}
-
 /// Sends back all that has come, by two calls.
 class InBatches {
 public:
@@ -108,7 +92,7 @@ public:
         for (std::size_t i = 0; i < std::size_t(got); ++i) {
             parts_[i].iov_len = messages_[i].msg_len;
         }
-        sent(sendmmsg(fd, messages_, unsigned(got), 0), "sendmmsg");
+        bench::sent(sendmmsg(fd, messages_, unsigned(got), 0), "sendmmsg");
         for (std::size_t i = 0; i < std::size_t(got); ++i) reset(i);
     }
 
@@ -127,30 +111,11 @@ private:
     std::vector<char> bytes_ = std::vector<char>(most * room);
 };
 
-/// Sends back what comes, one after the other, until nothing is left.
-class OneByOne {
-public:
-    void operator()(int fd) {
-        for (;;) {
-            sockaddr_in sender;
-            sockaddr* const address = reinterpret_cast<sockaddr*>(&sender);
-            socklen_t size = sizeof sender;
-            const ::ssize_t got = recvfrom(fd, bytes_.data(), bytes_.size(), 0, address, &size);
-            if (got < 0 && errno == EAGAIN) return;
-            checked(int(got), "recvfrom");
-            sent(int(sendto(fd, bytes_.data(), std::size_t(got), 0, address, size)), "sendto");
-        }
-    }
-
-private:
-    std::vector<char> bytes_ = std::vector<char>(65536);
-};
-
 template <class ByHand, std::size_t depth>
 std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
     ByHand echo;
     std::uint16_t port = 0;
-    const int fd = bind_on_loopback(port);
+    const int fd = bench::bind_on_loopback(port);
     DatagramPeer peer(program, port, operations, depth);
     const int epoll = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
     for (const int watched : {fd, peer.ended()}) {
@@ -178,6 +143,13 @@ std::uint64_t limit(std::uint64_t operations, Measurement& measured) {
     return operations;
 }
 
+template <std::size_t depth>
+std::vector<bench::Implementation> implementations() {
+    return {{"ours", by_protocol<depth>},
+            {"limit", limit<InBatches, depth>},
+            {"limit-plain", limit<OneByOne, depth>}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -193,11 +165,9 @@ int main(int argc, char** argv) {
     }
     return bench::run(
         {
-            {"echo-udp-1", "recvmmsg", 50000, 3000, by_protocol<1>, limit<InBatches, 1>},
-            {"echo-udp-16", "recvmmsg", 100000, 10000, by_protocol<16>, limit<InBatches, 16>},
-            {"echo-udp-64", "recvmmsg", 100000, 10000, by_protocol<64>, limit<InBatches, 64>},
-            {"echo-udp-plain-16", "recvfrom", 100000, 10000, by_protocol<16>, limit<OneByOne, 16>},
-            {"echo-udp-plain-64", "recvfrom", 100000, 10000, by_protocol<64>, limit<OneByOne, 64>},
+            {"echo-udp-1", 50000, 3000, implementations<1>()},
+            {"echo-udp-16", 100000, 10000, implementations<16>()},
+            {"echo-udp-64", 100000, 10000, implementations<64>()},
         },
         argc, argv);
 }

@@ -2,10 +2,10 @@
 //
 // An echo server on the loopback: the CPU time of the server for one round trip of 64 bytes, or 16
 // KiB ("16k"), over so many connections; in "pipelined" it is one connection with 16 messages of 64
-// bytes under way, and the time for each. Ours is a chain of promises on net::Socket; "protocol" is
-// a Protocol on a Transport, "tasks" a Task for each Stream, "streams" a Stream with callbacks,
-// "watch" the bare add_reader() with recv() and send(). The limit is a loop around epoll_wait(),
-// written by hand.
+// bytes under way, and the time for each. Ours is a Protocol on a Transport; "ours-tasks" is a Task
+// for each Stream, "ours-streams" a Stream with callbacks, "ours-sockets" a chain of promises on
+// net::Socket, "ours-watch" the bare add_reader() with recv() and send(). The limit is a loop
+// around epoll_wait(), written by hand.
 #include <net/listener.hpp>
 #include <net/protocol.hpp>
 #include <net/socket.hpp>
@@ -246,31 +246,29 @@ std::uint64_t by_protocols(std::uint64_t operations, Measurement& measured) {
                  });
 }
 
+template <std::size_t connections>
+std::vector<bench::Implementation> small_messages() {
+    return {{"ours", by_protocols<connections>},       {"ours-tasks", by_tasks<connections>},
+            {"ours-streams", on_streams<connections>}, {"ours-sockets", on_sockets<connections>},
+            {"ours-watch", by_watches<connections>},   {"limit", limit<connections>}};
+}
+
+template <std::size_t connections, std::size_t size, std::size_t depth = 1>
+std::vector<bench::Implementation> messages() {
+    return {{"ours", by_protocols<connections, size, depth>},
+            {"ours-tasks", by_tasks<connections, size, depth>},
+            {"limit", limit<connections, size, depth>}};
+}
+
 std::vector<bench::Workload> workloads() {
     return {
-        {"echo-1", "limit", 50000, 3000, on_sockets<1>, limit<1>},
-        {"echo-64", "limit", 100000, 3000, on_sockets<64>, limit<64>},
-        {"echo-streams-1", "limit", 50000, 3000, on_streams<1>, limit<1>},
-        {"echo-streams-64", "limit", 100000, 3000, on_streams<64>, limit<64>},
-        {"echo-tasks-1", "limit", 50000, 3000, by_tasks<1>, limit<1>},
-        {"echo-tasks-64", "limit", 100000, 3000, by_tasks<64>, limit<64>},
-        {"echo-tasks-1000", "limit", 50000, 20000, by_tasks<1000>, limit<1000>},
-        {"echo-protocol-1", "limit", 50000, 3000, by_protocols<1>, limit<1>},
-        {"echo-protocol-64", "limit", 100000, 3000, by_protocols<64>, limit<64>},
-        {"echo-protocol-1000", "limit", 50000, 20000, by_protocols<1000>, limit<1000>},
-        {"echo-watch-1", "limit", 50000, 3000, by_watches<1>, limit<1>},
-        {"echo-watch-64", "limit", 100000, 3000, by_watches<64>, limit<64>},
-        {"echo-16k-tasks-1", "limit", 10000, 1000, by_tasks<1, large>, limit<1, large>},
-        {"echo-16k-tasks-64", "limit", 20000, 1000, by_tasks<64, large>, limit<64, large>},
-        {"echo-16k-tasks-1000", "limit", 20000, 5000, by_tasks<1000, large>, limit<1000, large>},
-        {"echo-16k-protocol-1", "limit", 10000, 1000, by_protocols<1, large>, limit<1, large>},
-        {"echo-16k-protocol-64", "limit", 20000, 1000, by_protocols<64, large>, limit<64, large>},
-        {"echo-16k-protocol-1000", "limit", 20000, 5000, by_protocols<1000, large>,
-         limit<1000, large>},
-        {"echo-pipelined-tasks", "limit", 500000, 20000, by_tasks<1, small, 16>,
-         limit<1, small, 16>},
-        {"echo-pipelined-protocol", "limit", 500000, 20000, by_protocols<1, small, 16>,
-         limit<1, small, 16>},
+        {"echo-1", 50000, 3000, small_messages<1>()},
+        {"echo-64", 100000, 3000, small_messages<64>()},
+        {"echo-1000", 50000, 20000, messages<1000, small>()},
+        {"echo-16k-1", 10000, 1000, messages<1, large>()},
+        {"echo-16k-64", 20000, 1000, messages<64, large>()},
+        {"echo-16k-1000", 20000, 5000, messages<1000, large>()},
+        {"echo-pipelined", 500000, 20000, messages<1, small, 16>()},
     };
 }
 
@@ -286,12 +284,12 @@ int main(int argc, char** argv) {
         }
         std::vector<bench::Workload> possible;
         for (const bench::Workload& workload : workloads()) {
-            const char* const count = std::strrchr(workload.name, '-') + 1;
-            if (std::strtoull(count, nullptr, 10) + 32 <= descriptors) {
+            const std::string count = workload.name.substr(workload.name.rfind('-') + 1);
+            if (std::strtoull(count.c_str(), nullptr, 10) + 32 <= descriptors) {
                 possible.push_back(workload);
             } else {
                 std::fprintf(stderr, "%s: left out, %llu descriptors are too few (ulimit -n)\n",
-                             workload.name, static_cast<unsigned long long>(descriptors));
+                             workload.name.c_str(), static_cast<unsigned long long>(descriptors));
             }
         }
         return bench::run(possible, argc, argv);

@@ -144,8 +144,8 @@ int main(int argc, char** argv) {
     // The work is on threads of the library's own, whose instructions are not to be told apart.
     return bench::run(
         {
-            {"echo-loops-1", "limit", 200000, 0, on_loops<1>, limit<1>},
-            {"echo-loops-2", "limit", 200000, 0, on_loops<2>, limit<2>},
+            {"echo-loops-1", 200000, 0, {{"ours", on_loops<1>}, {"limit", limit<1>}}},
+            {"echo-loops-2", 200000, 0, {{"ours", on_loops<2>}, {"limit", limit<2>}}},
         },
         argc, argv);
 }

@@ -9,7 +9,9 @@
 #include <cstring>
 #include <exception>
 #include <future>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <time.h>
@@ -23,8 +25,8 @@ extern "C" __attribute__((noinline)) inline void reactor_bench_measured(void (*f
     asm volatile("" ::: "memory");  // no tail call: it would end the function too early
 }
 
-/// What the benchmark's programs have in common: a table of workloads, each with our implementation
-/// and the one it is compared with, and a main() that runs one of them.
+/// What the benchmark's programs have in common: a table of workloads, each with the
+/// implementations of it that are in this program, and a main() that runs one of them.
 namespace bench {
 
 /// Adds up the CPU time of what a run has to measure, all threads of the process together. Owned
@@ -71,48 +73,91 @@ private:
 /// Runs at least `operations` operations and returns how many they were.
 using Run = std::uint64_t (*)(std::uint64_t operations, Measurement& measured);
 
-struct Workload {
-    const char* name;
-    const char* rival;         // what ours is compared with
-    std::uint64_t operations;  // for a quarter of a second or so
-    std::uint64_t counted;     // for a run under valgrind or strace; 0: not to be counted
-    Run run_ours;
-    Run run_rival;
+struct Implementation {
+    const char* name;  // "ours", "limit" or a peer's; a variant: "ours-tasks"
+    Run run;
 };
 
-/// `program list` prints a line "workload rival operations counted" for each workload; `program
-/// WORKLOAD IMPLEMENTATION [OPERATIONS]` runs one and prints a line "workload implementation
-/// operations cpu_ns_per_op".
-inline int run(const std::vector<Workload>& workloads, int argc, char** argv) {
-    if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
-        for (const Workload& workload : workloads) {
-            std::printf("%s %s %llu %llu\n", workload.name, workload.rival,
+/// What its implementations, in this program and others, do all alike. Of growth-THING@SIZE it is
+/// also said how the cost of an operation may grow with the size: "flat" or "logarithmic".
+struct Workload {
+    Workload(std::string name_, std::uint64_t operations_, std::uint64_t counted_,
+             std::vector<Implementation> implementations_, const char* growth_ = "")
+        : name(std::move(name_)),
+          operations(operations_),
+          counted(counted_),
+          implementations(std::move(implementations_)),
+          growth(growth_) {}
+
+    std::string name;
+    std::uint64_t operations;  // for a quarter of a second of ours or so; never more are run
+    std::uint64_t counted;     // for a run under valgrind or strace; 0: not to be counted
+    std::vector<Implementation> implementations;
+    const char* growth;
+};
+
+/// The library in which an implementation is one call away, and its version.
+struct Version {
+    const char* implementation;
+    std::string library;
+};
+
+inline void print_list(const std::vector<Workload>& workloads) {
+    for (const Workload& workload : workloads) {
+        for (const Implementation& implementation : workload.implementations) {
+            std::printf("%s %s %llu %llu%s%s\n", workload.name.c_str(), implementation.name,
                         static_cast<unsigned long long>(workload.operations),
-                        static_cast<unsigned long long>(workload.counted));
+                        static_cast<unsigned long long>(workload.counted),
+                        *workload.growth ? " " : "", workload.growth);
+        }
+    }
+}
+
+/// Runs it and prints its line; the status to end with.
+inline int run_one(const Workload& workload, const Implementation& implementation,
+                   std::uint64_t operations) {
+    try {
+        const IdleThread idle;
+        Measurement measured;
+        const std::uint64_t done =
+            implementation.run(std::max<std::uint64_t>(operations, 1), measured);
+        std::printf("%s %s %llu %.2f\n", workload.name.c_str(), implementation.name,
+                    static_cast<unsigned long long>(done),
+                    static_cast<double>(measured.nanoseconds()) / static_cast<double>(done));
+        return 0;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s %s: %s\n", workload.name.c_str(), implementation.name,
+                     error.what());
+        return 1;
+    }
+}
+
+/// `program list` prints a line "workload implementation operations counted [growth]" for each that
+/// is in here; `program version` a line "implementation library and version" for each of
+/// `versions`; `program WORKLOAD IMPLEMENTATION [OPERATIONS]` runs one and prints a line "workload
+/// implementation operations cpu_ns_per_operation".
+inline int run(const std::vector<Workload>& workloads, int argc, char** argv,
+               const std::vector<Version>& versions = std::vector<Version>()) {
+    if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
+        print_list(workloads);
+        return 0;
+    }
+    if (argc == 2 && std::strcmp(argv[1], "version") == 0) {
+        for (const Version& version : versions) {
+            std::printf("%s %s\n", version.implementation, version.library.c_str());
         }
         return 0;
     }
     for (const Workload& workload : workloads) {
-        if (argc < 3 || std::strcmp(argv[1], workload.name) != 0) continue;
-        const bool ours = std::strcmp(argv[2], "ours") == 0;
-        if (!ours && std::strcmp(argv[2], workload.rival) != 0) continue;
-        const std::uint64_t wanted =
-            argc > 3 ? std::strtoull(argv[3], nullptr, 10) : workload.operations;
-        try {
-            const IdleThread idle;
-            Measurement measured;
-            const std::uint64_t done = (ours ? workload.run_ours : workload.run_rival)(
-                std::max<std::uint64_t>(wanted, 1), measured);
-            std::printf("%s %s %llu %.2f\n", workload.name, argv[2],
-                        static_cast<unsigned long long>(done),
-                        static_cast<double>(measured.nanoseconds()) / static_cast<double>(done));
-            return 0;
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s %s: %s\n", argv[1], argv[2], error.what());
-            return 1;
+        if (argc < 3 || argv[1] != workload.name) continue;
+        for (const Implementation& implementation : workload.implementations) {
+            if (std::strcmp(argv[2], implementation.name) != 0) continue;
+            return run_one(workload, implementation,
+                           argc > 3 ? std::strtoull(argv[3], nullptr, 10) : workload.operations);
         }
     }
-    std::fprintf(stderr, "usage: %s list | WORKLOAD IMPLEMENTATION [OPERATIONS]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s list | version | WORKLOAD IMPLEMENTATION [OPERATIONS]\n",
+                 argv[0]);
     return 2;
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 //
-// What a million of each costs in memory: `memory_bench promises|timers|tasks [COUNT]` makes COUNT
-// (1,000,000) pending promises with one callback each, armed timers or suspended tasks and prints
-// "what count allocated resident": bytes for each, as handed out by malloc and as resident in the
-// process. `memory_bench connections|streams [COUNT]` has COUNT (10,000) idle connections of a
-// net::Server: with a Protocol that holds its transport, or a Task that reads from its Stream; it
-// ends with status 3 if the system allows too few descriptors. As it measures no time,
-// `memory_bench list` is empty.
+// What a million of each costs in memory: pending promises with one callback each, armed timers and
+// suspended tasks; and ten thousand idle connections of a net::Server, with a Protocol that holds
+// its transport, or ("ours-streams") a Task that reads from its Stream. The figures are bytes for
+// each, as handed out by malloc and as resident in the process. With too few descriptors for the
+// connections it ends with status 3.
 #include <net/protocol.hpp>
 #include <net/server.hpp>
 #include <net/stream.hpp>
@@ -15,59 +13,44 @@
 #include <reactor/promise.hpp>
 #include <reactor/task.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <malloc.h>
-#include <netinet/in.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <test/bench/idle_peer.hpp>
+#include <test/bench/memory_now.hpp>
 #include <test/bench/peer_process.hpp>
 
 namespace {
 
-using bench::checked;
+using bench::Memory;
+using bench::memory_now;
+using bench::TooFewDescriptors;
 
 const char* program;  // this one, to run the peer with
 
-struct Memory {
-    std::size_t allocated;
-    std::size_t resident;
+/// What the figures are of.
+struct Names {
+    const char* workload;
+    const char* implementation;
 };
 
-Memory memory_now() {
-    const struct ::mallinfo2 info = ::mallinfo2();
-    std::ifstream statm("/proc/self/statm");
-    std::size_t size = 0, resident = 0;
-    if (!(statm >> size >> resident)) throw std::runtime_error("cannot read /proc/self/statm");
-    return {info.uordblks + info.hblkhd,
-            resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
-}
-
-/// What is there at the end beyond what was there at the start, for one of `count`.
-void print(const char* what, std::size_t count, const Memory& before) {
-    const Memory after = memory_now();
-    const auto each = [count](std::size_t more, std::size_t less) {
-        return (static_cast<double>(more) - static_cast<double>(less)) / static_cast<double>(count);
-    };
-    std::printf("%s %zu %.1f %.1f\n", what, count, each(after.allocated, before.allocated),
-                each(after.resident, before.resident));
-}
-
 /// The caller's handles are part of the cost: nobody can complete a promise without one.
-void promises(const char* what, std::size_t count) {
+void promises(const Names& names, std::size_t count) {
     reactor::EventLoop loop;
     std::size_t called = 0;
     const Memory before = memory_now();
@@ -77,10 +60,10 @@ void promises(const char* what, std::size_t count) {
         held.push_back(loop.create_promise<int>());
         held.back().add_done_callback([&called](const reactor::Promise<int>&) { ++called; });
     }
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
 }
 
-void timers(const char* what, std::size_t count) {
+void timers(const Names& names, std::size_t count) {
     reactor::EventLoop loop;
     std::size_t called = 0;
     const Memory before = memory_now();
@@ -88,7 +71,7 @@ void timers(const char* what, std::size_t count) {
         loop.call_later(std::chrono::hours(1) + std::chrono::microseconds(i * 7919 % count),
                         [&called] { ++called; });
     }
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
 }
 
 /// Waits for what it is given; its own state is one number.
@@ -103,7 +86,7 @@ private:
     const reactor::Promise<void>& gate_;
 };
 
-void tasks(const char* what, std::size_t count) {
+void tasks(const Names& names, std::size_t count) {
     reactor::EventLoop loop;
     const reactor::Promise<void> gate = loop.create_promise<void>();
     const Memory before = memory_now();
@@ -113,30 +96,12 @@ void tasks(const char* what, std::size_t count) {
         if (i % 1024 == 0) loop.run_once(reactor::Duration::zero());
     }
     loop.run_once(reactor::Duration::zero());
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
     reactor::Promise<void>(gate).set_result();
     while (loop.ready_count() != 0) loop.run_once(reactor::Duration::zero());
 }
 
 // ---- connections ----------------------------------------------------------------------------
-
-/// What it takes besides one descriptor for each connection.
-constexpr std::size_t other_descriptors = 32;
-
-struct TooFewDescriptors : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-/// The other process: connects so many times, and says nothing until it is killed.
-void connect_and_wait(char** numbers) {
-    const sockaddr_in server = bench::loopback(static_cast<std::uint16_t>(std::atoi(numbers[0])));
-    const std::size_t count = std::strtoull(numbers[1], nullptr, 10);
-    for (std::size_t i = 0; i < count; ++i) {
-        const int fd = checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-        checked(connect(fd, reinterpret_cast<const sockaddr*>(&server), sizeof server), "connect");
-    }
-    for (;;) pause();
-}
 
 class IdleProtocol : public reactor::net::Protocol {
 public:
@@ -174,14 +139,8 @@ private:
 
 /// `make` makes a server that calls a function for each client.
 template <class Make>
-void idle_connections(const char* what, std::size_t count, Make make) {
-    const std::uint64_t descriptors = bench::raise_descriptor_limit();
-    if (descriptors < count + other_descriptors) {
-        throw TooFewDescriptors(std::to_string(count) + " connections need " +
-                                std::to_string(count + other_descriptors) +
-                                " descriptors, the system allows " + std::to_string(descriptors) +
-                                " (ulimit -Hn)");
-    }
+void idle_connections(const Names& names, std::size_t count, Make make) {
+    bench::require_descriptors(count);
     reactor::EventLoop loop;
     std::size_t left = count;
     const std::function<void()> arrived = [&loop, &left] {
@@ -193,14 +152,14 @@ void idle_connections(const char* what, std::size_t count, Make make) {
     loop.run_forever();
     // The last one has begun, but does not wait yet.
     for (int i = 0; i < 3; ++i) loop.run_once(reactor::Duration::zero());
-    print(what, count, before);
+    bench::print(names.workload, names.implementation, count, before);
 }
 
 const reactor::net::Endpoint any_port("127.0.0.1", 0);
 
-void connections(const char* what, std::size_t count) {
+void connections(const Names& names, std::size_t count) {
     idle_connections(
-        what, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
+        names, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
             return reactor::net::create_server(
                 loop,
                 [&arrived] {
@@ -210,48 +169,88 @@ void connections(const char* what, std::size_t count) {
         });
 }
 
-void streams(const char* what, std::size_t count) {
+void streams(const Names& names, std::size_t count) {
     idle_connections(
-        what, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
+        names, count, [](reactor::EventLoop& loop, const std::function<void()>& arrived) {
             return reactor::net::start_server(
                 loop, reactor::net::serve_with<IdleTask>(std::cref(arrived)), any_port);
         });
 }
 
+/// The limit: the system's event says which connection it is of, and that is a descriptor and what
+/// to call.
+void bare_connections(const Names& names, std::size_t count) {
+    struct Connection {
+        int fd;
+        void (*readable)(void*);
+        void* data;
+    };
+    bench::require_descriptors(count);
+    std::uint16_t port = 0;
+    const int listener = bench::listen_on_loopback(port);
+    const int epoll = bench::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+    std::vector<std::unique_ptr<Connection>> held;
+    held.reserve(count);
+    const bench::PeerProcess peer(program, {port, count});
+    const Memory before = memory_now();
+    while (held.size() != count) {
+        const int fd = bench::checked(
+            accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK), "accept4");
+        held.emplace_back(new Connection{fd, nullptr, nullptr});
+        epoll_event event = {};
+        event.events = EPOLLIN;
+        event.data.ptr = held.back().get();
+        bench::checked(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), "epoll_ctl");
+    }
+    bench::print(names.workload, names.implementation, count, before);
+    for (const std::unique_ptr<Connection>& connection : held) close(connection->fd);
+    close(epoll);
+    close(listener);
+}
+
+const struct {
+    Names names;
+    void (*run)(const Names&, std::size_t);
+    std::size_t count;
+} kinds[] = {{{"memory-promises", "ours"}, promises, 1000000},
+             {{"memory-timers", "ours"}, timers, 1000000},
+             {{"memory-tasks", "ours"}, tasks, 1000000},
+             {{"memory-connections", "ours"}, connections, 10000},
+             {{"memory-connections", "ours-streams"}, streams, 10000},
+             {{"memory-connections", "limit"}, bare_connections, 10000}};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     program = argv[0];
-    if (argc == 2 && std::strcmp(argv[1], "list") == 0) return 0;
-    const struct {
-        const char* name;
-        void (*run)(const char*, std::size_t);
-        std::size_t count;
-    } kinds[] = {{"promises", promises, 1000000},
-                 {"timers", timers, 1000000},
-                 {"tasks", tasks, 1000000},
-                 {"connections", connections, 10000},
-                 {"streams", streams, 10000}};
+    const std::string command = argc > 1 ? argv[1] : "";
     try {
-        if (argc == 4 && std::strcmp(argv[1], "peer") == 0) {
+        if (argc == 4 && command == "peer") {
             bench::raise_descriptor_limit();
-            connect_and_wait(argv + 2);
+            bench::connect_and_wait(argv + 2);
         }
+        if (argc == 2 && command == "list") {
+            for (const auto& kind : kinds) {
+                std::printf("%s %s %zu 0 figures\n", kind.names.workload, kind.names.implementation,
+                            kind.count);
+            }
+            return 0;
+        }
+        if (argc == 2 && command == "version") return 0;
         for (const auto& kind : kinds) {
-            if (argc < 2 || std::strcmp(argv[1], kind.name) != 0) continue;
-            const std::size_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : kind.count;
-            if (count == 0) break;
-            kind.run(kind.name, count);
+            if (argc < 3 || command != kind.names.workload) continue;
+            if (std::strcmp(argv[2], kind.names.implementation) != 0) continue;
+            const std::size_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : kind.count;
+            kind.run(kind.names, std::max<std::size_t>(count, 1));
             return 0;
         }
     } catch (const TooFewDescriptors& error) {
-        std::fprintf(stderr, "memory_bench: %s is left out: %s\n", argv[1], error.what());
+        std::fprintf(stderr, "%s\n", error.what());
         return 3;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "memory_bench: %s\n", error.what());
         return 1;
     }
-    std::fprintf(stderr, "usage: %s list | promises|timers|tasks|connections|streams [COUNT]\n",
-                 argv[0]);
+    std::fprintf(stderr, "usage: %s list | version | WORKLOAD IMPLEMENTATION [COUNT]\n", argv[0]);
     return 2;
 }

@@ -23,13 +23,14 @@ inline int checked(int result, const char* what) {
     return result;
 }
 
-/// The load generator of a server: this program once more, as `PROGRAM peer NUMBERS…`, so that only
+/// The load generator of a server: this program once more, as `PROGRAM ROLE NUMBERS…`, so that only
 /// the server's CPU time is measured; on the server's CPU, as affinity is inherited: on two, the
 /// wake-up of an idle CPU would be all one sees. Killed if it has not been waited for.
 class PeerProcess {
 public:
-    PeerProcess(const char* program, const std::vector<std::uint64_t>& numbers) {
-        std::vector<std::string> words = {program, "peer"};
+    PeerProcess(const char* program, const std::vector<std::uint64_t>& numbers,
+                const char* role = "peer") {
+        std::vector<std::string> words = {program, role};
         for (const std::uint64_t number : numbers) words.push_back(std::to_string(number));
         std::vector<char*> arguments;
         for (std::string& word : words) arguments.push_back(&word[0]);

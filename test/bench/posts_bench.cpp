@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 //
-// call_soon_threadsafe() from another thread, as fast as it can. The limit is a vector of function
-// pointers under a mutex, swapped whole, with an eventfd for when the loop sleeps. CPU time and
-// instructions are those of both threads.
+// call_soon_threadsafe() from another thread, as fast as it can, and from four. The limit is a
+// vector of function pointers under a mutex, swapped whole, with an eventfd for when the loop
+// sleeps. CPU time and instructions are those of all threads.
 #include <reactor/event_loop.hpp>
 
 #include <cstddef>
@@ -12,47 +12,39 @@
 #include <vector>
 
 #include <test/bench/measure.hpp>
+#include <test/bench/poster.hpp>
 #include <test/bench/raw_poll.hpp>
 
 namespace {
 
 using bench::Measurement;
 
-/// Calls `post()` so many times on a thread of its own, counted by callgrind there too.
-template <class F>
-std::thread poster(std::uint64_t operations, F post) {
-    struct Work {
-        std::uint64_t operations;
-        F post;
-    };
-    return std::thread(
-        [](Work work) {
-            reactor_bench_measured(
-                [](void* data) {
-                    Work& todo = *static_cast<Work*>(data);
-                    for (; todo.operations != 0; --todo.operations) todo.post();
-                },
-                &work);
-        },
-        Work{operations, post});
+/// So many threads, `each` operations apiece, while `consume` runs.
+template <class F, class G>
+void with_posters(std::size_t count, std::uint64_t each, F post, G consume) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < count; ++i) threads.push_back(bench::poster(each, post));
+    consume();
+    for (std::thread& thread : threads) thread.join();
 }
 
+template <std::size_t producers>
 std::uint64_t post(std::uint64_t operations, Measurement& measured) {
     reactor::EventLoop loop;
+    const std::uint64_t each = (operations + producers - 1) / producers;
     struct Work {
         reactor::EventLoop& loop;
         std::uint64_t left;
-    } work{loop, operations};
+    } work{loop, each * producers};
     measured([&] {
-        std::thread thread = poster(operations, [&work] {
+        const auto one = [&work] {
             work.loop.call_soon_threadsafe([&work] {
                 if (--work.left == 0) work.loop.stop();
             });
-        });
-        loop.run_forever();
-        thread.join();
+        };
+        with_posters(producers, each, one, [&loop] { loop.run_forever(); });
     });
-    return operations;
+    return each * producers;
 }
 
 class RawInbox {
@@ -90,21 +82,30 @@ private:
     bench::RawPoll poll_;
 };
 
+template <std::size_t producers>
 std::uint64_t post_limit(std::uint64_t operations, Measurement& measured) {
     RawInbox inbox;
-    std::uint64_t left = operations;
+    const std::uint64_t each = (operations + producers - 1) / producers;
+    std::uint64_t left = each * producers;
     measured([&] {
-        std::thread thread = poster(operations, [&inbox, &left] {
+        const auto one = [&inbox, &left] {
             inbox.post([](void* data) { --*static_cast<std::uint64_t*>(data); }, &left);
-        });
-        while (left != 0) inbox.run();
-        thread.join();
+        };
+        const auto consume = [&inbox, &left] {
+            while (left != 0) inbox.run();
+        };
+        with_posters(producers, each, one, consume);
     });
-    return operations;
+    return each * producers;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    return bench::run({{"post", "limit", 2000000, 50000, post, post_limit}}, argc, argv);
+    return bench::run(
+        {
+            {"post", 2000000, 50000, {{"ours", post<1>}, {"limit", post_limit<1>}}},
+            {"post-4-producers", 2000000, 50000, {{"ours", post<4>}, {"limit", post_limit<4>}}},
+        },
+        argc, argv);
 }

@@ -8,23 +8,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include <test/bench/measure.hpp>
 #include <test/bench/raw_poll.hpp>
 #include <test/bench/raw_timers.hpp>
+#include <test/bench/timer_workloads.hpp>
 
 namespace {
 
-using bench::Measurement;
+using bench::many;
+using bench::million;
+using bench::random_deadlines;
 using bench::RawTimers;
+using bench::spread;
+using bench::step;
 using reactor::Duration;
 using reactor::TimePoint;
-
-constexpr std::int64_t start = 1000000000;  // of the clock, in nanoseconds
-constexpr std::int64_t spread = 100000000;  // the deadlines' range
-constexpr std::int64_t step = 100000;
 
 TimePoint at(std::int64_t nanoseconds) { return TimePoint(Duration(nanoseconds)); }
 
@@ -32,20 +32,8 @@ class StepClock final : public reactor::Clock {
 public:
     TimePoint now() const noexcept override { return at(nanoseconds); }
 
-    std::int64_t nanoseconds = start;
+    std::int64_t nanoseconds = bench::start;
 };
-
-std::vector<std::int64_t> random_deadlines(std::size_t count) {
-    std::mt19937_64 random(count);  // the same ones in every run
-    std::uniform_int_distribution<std::int64_t> range(0, spread - 1);
-    std::vector<std::int64_t> deadlines(count);
-    for (std::int64_t& deadline : deadlines) deadline = start + range(random);
-    return deadlines;
-}
-
-std::uint64_t rounds_for(std::uint64_t operations, std::size_t count) {
-    return (operations + count - 1) / count;
-}
 
 /// Our timers, with what all workloads do to them.
 struct Ours {
@@ -67,6 +55,7 @@ struct Ours {
         }
         handles.clear();
     }
+    void forget() { handles.clear(); }
     void push_back(std::int64_t by) {
         for (std::size_t i = 0; i < handles.size(); ++i) {
             handles[i].reschedule(at(deadlines[i] + by));
@@ -104,6 +93,7 @@ struct Limit {
         for (RawTimers::Node* node : handles) timers.cancel(node);
         handles.clear();
     }
+    void forget() { handles.clear(); }
     void push_back(std::int64_t by) {
         for (std::size_t i = 0; i < handles.size(); ++i) {
             RawTimers::push_back(handles[i], deadlines[i] + by);
@@ -118,61 +108,12 @@ struct Limit {
     }
 
     std::vector<std::int64_t> deadlines;
-    std::int64_t now = start;
+    std::int64_t now = bench::start;
     bench::RawPoll poll;
     RawTimers timers;
     std::vector<RawTimers::Node*> handles;
     std::uint64_t fired = 0;
 };
-
-template <class Timers, std::size_t count>
-std::uint64_t add(std::uint64_t operations, Measurement& measured) {
-    Timers timers(count);
-    const std::uint64_t rounds = rounds_for(operations, count);
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-        measured([&] { timers.add(); });
-        timers.cancel();
-    }
-    return rounds * count;
-}
-
-template <class Timers, std::size_t count>
-std::uint64_t cancel(std::uint64_t operations, Measurement& measured) {
-    Timers timers(count);
-    const std::uint64_t rounds = rounds_for(operations, count);
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-        timers.add();
-        measured([&] { timers.cancel(); });
-    }
-    return rounds * count;
-}
-
-template <class Timers, std::size_t count>
-std::uint64_t push_back(std::uint64_t operations, Measurement& measured) {
-    Timers timers(count);
-    timers.add();
-    const std::uint64_t rounds = rounds_for(operations, count);
-    measured([&] {
-        for (std::uint64_t i = 1; i <= rounds; ++i) {
-            timers.push_back(spread * static_cast<std::int64_t>(i));
-        }
-    });
-    timers.cancel();
-    return rounds * count;
-}
-
-template <class Timers, std::size_t count>
-std::uint64_t fire(std::uint64_t operations, Measurement& measured) {
-    Timers timers(count);
-    const std::uint64_t rounds = rounds_for(operations, count);
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-        timers.add();
-        timers.handles.clear();
-        measured([&] { timers.run(spread); });
-        for (std::int64_t& deadline : timers.deadlines) deadline += spread;
-    }
-    return timers.fired;
-}
 
 /// A timer that arms itself for the next period whenever it fires.
 struct Periodic {
@@ -201,42 +142,54 @@ struct RawPeriodic {
     }
 };
 
-template <class Timers, class Timer, std::size_t count>
-std::uint64_t rearm(std::uint64_t operations, Measurement& measured) {
-    Timers timers(count);
-    std::vector<Timer> periodic;
-    periodic.reserve(count);
-    for (const std::int64_t deadline : timers.deadlines) {
-        periodic.push_back(Timer{&timers, deadline});
-        periodic.back().arm();
-    }
-    const std::uint64_t rounds = rounds_for(operations, count);
-    measured([&] { timers.run(spread * static_cast<std::int64_t>(rounds)); });
-    return timers.fired;
-}
-
-constexpr std::size_t many = 100000;
-constexpr std::size_t million = 1000000;
-
 }  // namespace
 
 int main(int argc, char** argv) {
     return bench::run(
         {
-            {"timer-add-100k", "limit", 3000000, many, add<Ours, many>, add<Limit, many>},
-            {"timer-add-1M", "limit", 2000000, 0, add<Ours, million>, add<Limit, million>},
-            {"timer-cancel-100k", "limit", 3000000, many, cancel<Ours, many>, cancel<Limit, many>},
-            {"timer-cancel-1M", "limit", 2000000, 0, cancel<Ours, million>, cancel<Limit, million>},
-            {"timer-push-back-100k", "limit", 10000000, many, push_back<Ours, many>,
-             push_back<Limit, many>},
-            {"timer-push-back-1M", "limit", 10000000, 0, push_back<Ours, million>,
-             push_back<Limit, million>},
-            {"timer-fire-100k", "limit", 1000000, many, fire<Ours, many>, fire<Limit, many>},
-            {"timer-fire-1M", "limit", 1000000, 0, fire<Ours, million>, fire<Limit, million>},
-            {"timer-rearm-100k", "limit", 1000000, many, rearm<Ours, Periodic, many>,
-             rearm<Limit, RawPeriodic, many>},
-            {"timer-rearm-1M", "limit", 1000000, 0, rearm<Ours, Periodic, million>,
-             rearm<Limit, RawPeriodic, million>},
+            {"timer-add-100k",
+             3000000,
+             many,
+             {{"ours", bench::add<Ours, many>}, {"limit", bench::add<Limit, many>}}},
+            {"timer-add-1M",
+             2000000,
+             0,
+             {{"ours", bench::add<Ours, million>}, {"limit", bench::add<Limit, million>}}},
+            {"timer-cancel-100k",
+             3000000,
+             many,
+             {{"ours", bench::cancel<Ours, many>}, {"limit", bench::cancel<Limit, many>}}},
+            {"timer-cancel-1M",
+             2000000,
+             0,
+             {{"ours", bench::cancel<Ours, million>}, {"limit", bench::cancel<Limit, million>}}},
+            {"timer-push-back-100k",
+             10000000,
+             many,
+             {{"ours", bench::push_back<Ours, many>}, {"limit", bench::push_back<Limit, many>}}},
+            {"timer-push-back-1M",
+             10000000,
+             0,
+             {{"ours", bench::push_back<Ours, million>},
+              {"limit", bench::push_back<Limit, million>}}},
+            {"timer-fire-100k",
+             1000000,
+             many,
+             {{"ours", bench::fire<Ours, many>}, {"limit", bench::fire<Limit, many>}}},
+            {"timer-fire-1M",
+             1000000,
+             0,
+             {{"ours", bench::fire<Ours, million>}, {"limit", bench::fire<Limit, million>}}},
+            {"timer-rearm-100k",
+             1000000,
+             many,
+             {{"ours", bench::rearm<Ours, Periodic, many>},
+              {"limit", bench::rearm<Limit, RawPeriodic, many>}}},
+            {"timer-rearm-1M",
+             1000000,
+             0,
+             {{"ours", bench::rearm<Ours, Periodic, million>},
+              {"limit", bench::rearm<Limit, RawPeriodic, million>}}},
         },
         argc, argv);
 }

@@ -216,6 +216,35 @@ REACTOR_LOOP_TEST(a_unix_path_is_the_sockets_while_it_is_open) {
     BOOST_TEST(unix_sockets::exists(name));
 }
 
+// Fault E8, 3 and 5: a file that is no socket, one of a stream server, and another socket's.
+REACTOR_LOOP_TEST(a_unix_path_of_somebody_else_is_left_alone) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path() + "/socket";
+    const auto code_of_binding = [&] {
+        return code_thrown([&] { DatagramSocket(loop, Endpoint::local_path(path)); });
+    };
+    support::write_file(path, "mine");
+    BOOST_TEST(code_of_binding() == EADDRINUSE);
+    BOOST_TEST(support::read_file(path) == "mine");
+    ::unlink(path.c_str());
+    {
+        unix_sockets::PlainSocket stream;
+        BOOST_REQUIRE(stream.bind(path) == 0);
+        BOOST_TEST(code_of_binding() == EADDRINUSE);
+    }
+    ::unlink(path.c_str());
+
+    DatagramSocket first(loop, Endpoint::local_path(path));
+    ::unlink(path.c_str());
+    DatagramSocket second(loop, Endpoint::local_path(path));
+    first.close();
+    DatagramSocket client(loop, Endpoint::Family::local);
+    BOOST_TEST(client.send_to("x", Endpoint::local_path(path)).done());
+    BOOST_TEST(next(loop, second).bytes == "x");
+    second.close();
+    BOOST_TEST(support::names_in(directory.path()) == std::vector<std::string>());
+}
+
 // Its maker may want to pass it on once more.
 REACTOR_LOOP_TEST(the_unix_path_of_a_socket_taken_over_is_its_makers) {
     const TemporaryDirectory directory;

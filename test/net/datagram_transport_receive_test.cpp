@@ -141,6 +141,26 @@ REACTOR_LOOP_TEST_IN(Receiver, a_protocol_may_look_at_what_is_left_of_one_that_i
     end(loop, course);
 }
 
+// The headers that it receives with are used again.
+REACTOR_LOOP_TEST_IN(Receiver, who_has_sent_one_is_told_whole_whoever_was_there_before) {
+    const DatagramTransport transport = open(abstract_name("names"));
+    DatagramSocket brief(loop, abstract_name("b"));
+    DatagramSocket longer(loop, abstract_name("longer"));
+    const Endpoint there = transport.local_endpoint();
+    send("from one without a name");
+    wait_for(1);
+    BOOST_TEST(brief.send_to("x", there).done());
+    BOOST_TEST(longer.send_to("y", there).done());
+    wait_for(3);
+    BOOST_TEST(longer.send_to("z", there).done());
+    wait_for(4);
+    BOOST_TEST(course.from[0].str() == "unix:");
+    BOOST_TEST((course.from[1] == brief.local_endpoint()));
+    BOOST_TEST((course.from[2] == longer.local_endpoint()));
+    BOOST_TEST((course.from[3] == longer.local_endpoint()));
+    end(loop, course);
+}
+
 REACTOR_LOOP_TEST_IN(Receiver, what_the_network_says_of_a_datagram_is_an_error_and_no_end) {
     Endpoint nobody;
     { nobody = DatagramSocket(loop, any_port).local_endpoint(); }

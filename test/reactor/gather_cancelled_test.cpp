@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <reactor/shield.hpp>
 #include <reactor/task.hpp>
 
 #include "gathering.hpp"
@@ -187,6 +188,45 @@ REACTOR_LOOP_TEST_IN(Gathering, failures_that_a_cancelled_follower_cannot_look_a
     turn();
     BOOST_TEST(follower.cancelled());
     BOOST_TEST(take_reports().empty());
+}
+
+REACTOR_LOOP_TEST_IN(Gathering, failures_behind_a_limit_and_a_shield_count_as_read_too) {
+    for (const bool limited : {false, true}) {
+        auto one = pending();
+        auto settled = gather_settled(one);
+        auto around = limited ? reactor::wait_for(std::move(settled), hours(1))
+                              : reactor::shield(std::move(settled));
+        const auto follower = around.then([] {});
+        one.set_exception(std::runtime_error("by itself"));
+        turn(2);
+        BOOST_TEST(around.done());
+        around = decltype(around)();
+        BOOST_TEST(follower.cancel());
+        one = Promise<int>();
+        turn();
+        BOOST_TEST(follower.cancelled());
+        BOOST_TEST(take_reports().empty());
+    }
+}
+
+// What becomes of the others counts as read, also of those whose value is promises.
+REACTOR_LOOP_TEST_IN(Gathering, failures_that_a_gather_has_collected_before_it_fails_count_as_read) {
+    for (const bool before : {false, true}) {
+        auto inner = pending(), failing = pending();
+        auto all = gather(gather_settled(inner), failing);
+        const auto end_inner = [&] {
+            inner.set_exception(std::runtime_error("by itself"));
+            inner = Promise<int>();
+            turn(2);
+        };
+        if (before) end_inner();
+        failing.set_exception(std::runtime_error("of all"));
+        turn();
+        BOOST_TEST(all.done());
+        if (!before) end_inner();
+        BOOST_TEST((all.exception() != nullptr));
+        BOOST_TEST(take_reports().empty());
+    }
 }
 
 REACTOR_LOOP_TEST_IN(Gathering, a_failure_that_nobody_looks_at_among_the_settled_is_reported) {

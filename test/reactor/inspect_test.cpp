@@ -211,6 +211,53 @@ REACTOR_LOOP_TEST(of_a_chain_the_end_is_told_with_what_it_waits_for) {
     BOOST_TEST(why_alive(loop).empty());
 }
 
+REACTOR_LOOP_TEST(who_waits_for_parts_of_one_chain_tells_it_from_there) {
+    const auto same = [](int value) { return value; };
+    Promise<int> root = loop.create_promise<int>(reactor::Here("f", "root.cpp", 1));
+    std::vector<Promise<int>> links{root};
+    for (unsigned i = 1; i <= 6; ++i) {
+        links.push_back(links.back().then(same, reactor::Here("f", "a.cpp", i)));
+    }
+    auto short_one = links[1].then(same, reactor::Here("f", "b.cpp", 1));
+    auto middle = links[4].then(same, reactor::Here("f", "b.cpp", 2));
+    auto long_one = links[6].then(same, reactor::Here("f", "b.cpp", 3));
+    auto beside = links[6].then(same, reactor::Here("f", "b.cpp", 4));
+    const Alive alive = why_alive(loop);
+    BOOST_TEST_REQUIRE(alive.entries.size() == 4u);
+    BOOST_TEST(alive.entries[0].awaits == "then made at a.cpp:1, promise made at root.cpp:1");
+    BOOST_TEST(alive.entries[1].awaits ==
+               "then made at a.cpp:4, then made at a.cpp:3, then made at a.cpp:2, 1 more, promise "
+               "made at root.cpp:1");
+    const std::string whole =
+        "then made at a.cpp:6, then made at a.cpp:5, then made at a.cpp:4, 3 more, promise made at "
+        "root.cpp:1";
+    BOOST_TEST(alive.entries[2].awaits == whole);
+    BOOST_TEST(alive.entries[3].awaits == whole);
+    root.set_result(1);
+    loop.run_until_idle();
+    BOOST_TEST(why_alive(loop).empty());
+}
+
+REACTOR_LOOP_TEST(who_waits_for_a_circle_from_outside_tells_it_as_well) {
+    auto first = loop.create_promise<void>();
+    auto second = loop.create_promise<void>();
+    Promise<void> a;
+    Promise<void> b;
+    a = first.then([&] { return b; }, reactor::Here("f", "a.cpp", 1));
+    b = second.then([&] { return a; }, reactor::Here("f", "b.cpp", 2));
+    first.set_result();
+    second.set_result();
+    loop.run_until_idle();
+    auto outside = a.then([] {}, reactor::Here("f", "c.cpp", 3));
+    auto beside = a.then([] {}, reactor::Here("f", "d.cpp", 4));
+    const Alive alive = why_alive(loop);
+    BOOST_TEST_REQUIRE(alive.entries.size() == 2u);
+    for (const Waiting& entry : alive.entries) {
+        BOOST_TEST(entry.awaits ==
+                   "then made at a.cpp:1, then made at b.cpp:2, and so on in a circle");
+    }
+}
+
 REACTOR_LOOP_TEST(promises_that_wait_for_each_other_in_a_circle_are_told) {
     auto first = loop.create_promise<void>();
     auto second = loop.create_promise<void>();
@@ -327,6 +374,29 @@ REACTOR_LOOP_TEST(what_waits_for_some_of_many_says_for_how_many) {
     loop.run_iterations(1);
     BOOST_TEST(has(why_alive(loop).text(), "wait          waiting for 1 of 2 promises"));
     two.set_result(2);
+    loop.run_until_idle();
+    BOOST_TEST(why_alive(loop).empty());
+}
+
+REACTOR_LOOP_TEST(what_several_wait_for_together_is_said_by_each) {
+    std::vector<Promise<int>> all;
+    for (int i = 0; i < 3; ++i) all.push_back(loop.create_promise<int>());
+    auto ordered = reactor::as_completed(all);
+    auto others = reactor::as_completed(std::vector<Promise<int>>{all[0]});
+    auto limited = reactor::wait_for(reactor::gather(all), seconds(5));
+    all[1].set_result(1);  // nobody has been told yet
+    std::size_t of_three = 0;
+    std::size_t of_one = 0;
+    for (const Waiting& entry : why_alive(loop).entries) {
+        if (entry.name == "as_completed" && entry.awaits == "2 of 3 promises") ++of_three;
+        if (entry.name == "as_completed" && entry.awaits == "1 of 1 promises") ++of_one;
+        if (entry.name == "wait_for" && entry.kind == Kind::promise) {
+            BOOST_TEST(entry.awaits == "gather (2 of 3 pending)");
+        }
+    }
+    BOOST_TEST(of_three == 3u);
+    BOOST_TEST(of_one == 1u);
+    for (int i : {0, 2}) all[static_cast<std::size_t>(i)].set_result(1);
     loop.run_until_idle();
     BOOST_TEST(why_alive(loop).empty());
 }

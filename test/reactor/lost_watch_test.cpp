@@ -167,6 +167,30 @@ BOOST_AUTO_TEST_CASE(an_owner_hears_why_once) {
     owner.watch.stop();
 }
 
+// It was closed behind the back of the one who has it reserved.
+REACTOR_LOOP_TEST(who_has_the_number_now_takes_it_over) {
+    using reactor::detail::NodeKind;
+    using Watch = reactor::detail::DescriptorWatch<Owner>;
+    SocketPair pair, other;
+    const int number = pair.mine;
+    Owner before, now;
+    before.watch.start(loop, NodeKind::writer, owned, number, before, 1, Watch::Number::ours);
+    pair.close_mine();
+    BOOST_TEST_REQUIRE(::dup(other.mine) == number);  // the lowest free one
+    now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::ours);
+    BOOST_TEST(before.said == "lost 1 ");
+    BOOST_TEST(before.kind == reactor::detail::WatchLoss::closed);
+    BOOST_CHECK_THROW(loop.add_reader(number, [] {}), reactor::StateError);
+    loop.run_iterations(1);
+    BOOST_TEST(now.said == "");
+    BOOST_TEST(::write(other.theirs, "x", 1) == 1);
+    loop.run_iterations(2);
+    BOOST_TEST(now.said.find("ready 2 ") == 0u);
+    now.watch.stop();
+    BOOST_TEST(loop.watch_count() == 0u);
+    ::close(number);
+}
+
 // The same number, for another file, at once.
 REACTOR_LOOP_TEST(an_owner_may_watch_the_number_again_while_it_is_told) {
     using reactor::detail::NodeKind;

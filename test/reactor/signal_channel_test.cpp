@@ -20,6 +20,7 @@
 #include <reactor/executor.hpp>
 
 #include <test/support/loop_test.hpp>
+#include <test/support/refusing_loop.hpp>
 
 using namespace support;
 using reactor::EventLoop;
@@ -206,6 +207,33 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wake_up_that_a_stranger_closed_is_replaced, S, E
         BOOST_TEST(loop.watch_count() == 0u);
         BOOST_TEST(is_default(SIGUSR1));
     }
+}
+
+// Whatever the reason, and however often: a loop that gave up would be deaf for ever.
+BOOST_AUTO_TEST_CASE(a_wake_up_that_cannot_be_watched_is_tried_again_each_second) {
+    RefusingLoop r;
+    int calls = 0;
+    r.loop.add_signal_handler(SIGUSR1, [&] { ++calls; });
+    const int wake_up = r.selector->changes().back().fd;
+    r.make_anew_and_refuse();
+    BOOST_TEST(r.loop.watch_count() == 0u);
+    r.selector->no_memory = true;
+    for (int second = 1; second <= 3; ++second) {
+        ::raise(SIGUSR1);
+        r.loop.run_once(hours(1));
+        BOOST_TEST((r.selector->timeouts().back() == seconds(1)));
+        r.loop.run_once(reactor::Duration::zero());
+        BOOST_TEST(calls == second);  // late, and not lost
+    }
+    r.selector->no_memory = false;
+    r.loop.run_once(hours(1));
+    BOOST_TEST(r.selector->changes().back().fd == wake_up);
+    BOOST_TEST(r.loop.watch_count() == 1u);
+    BOOST_TEST(r.loop.timer_count() == 0u);
+    ::raise(SIGUSR1);
+    r.selector->play({{wake_up, reactor::Interest::read}});
+    for (int i = 0; i < 2; ++i) r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(calls == 4);
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(files_are_read_and_timers_kept_in_a_storm_of_signals, S,

@@ -166,6 +166,8 @@ void ChildProcess::close_all() noexcept {
 
 void ChildProcess::close_output() noexcept { close_one(out_); }
 
+void ChildProcess::close_errors() noexcept { close_one(err_); }
+
 void ChildProcess::send_signal(int signal) const {
     if (pid_ <= 0 || ::kill(pid_, signal) != 0) fail("kill");
 }

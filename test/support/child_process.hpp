@@ -56,6 +56,8 @@ public:
     const std::string& output() const noexcept { return exit_.out; }
     /// Reads its standard output no more: a broken pipe for it from now on.
     void close_output() noexcept;
+    /// The same of its standard error.
+    void close_errors() noexcept;
     /// Whether it has ended by itself.
     bool has_ended();
     /// Takes what it writes until it ends; kills it when the time is up.

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 
 namespace support {
@@ -17,6 +18,7 @@ namespace support {
 struct CountingSelector : reactor::testing::ScriptedSelector {
     using ScriptedSelector::ScriptedSelector;
     void add(int fd, unsigned interest, std::uint64_t token) override {
+        if (no_memory) throw std::bad_alloc();
         if (refusals > 0 && refuse_after-- <= 0) {
             --refusals;
             refuse_next_change(ENOMEM);
@@ -25,6 +27,7 @@ struct CountingSelector : reactor::testing::ScriptedSelector {
     }
     int refuse_after = 0;
     int refusals = 0;
+    bool no_memory = false;
 };
 
 /// A loop whose selector refuses the next descriptor, as the kernel does beyond

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef REACTOR_TEST_BENCH_DRIVER_CALIBRATION_HPP
+#define REACTOR_TEST_BENCH_DRIVER_CALIBRATION_HPP
+
+#include <cstdint>
+#include <functional>
+
+namespace bench {
+
+/// How long a run takes, and how often a cell therefore runs.
+struct Plan {
+    std::uint64_t operations;
+    double seconds;   // of the clock on the wall, with start-up and all
+    unsigned rounds;  // of those there are
+};
+
+/// Finds out how many operations, at most `most`, take about `seconds` and not more, by a few runs.
+/// What takes longer even with the fewest operations it can do (a million timers are armed or they
+/// are not) runs in fewer rounds: together not longer than twice what all of them may take, but at
+/// least once. `run` runs so many operations and returns the seconds it took.
+Plan calibrate(std::uint64_t most, double seconds, unsigned rounds,
+               const std::function<double(std::uint64_t)>& run);
+
+}  // namespace bench
+
+#endif
