@@ -22,12 +22,7 @@ private:
 
 }  // namespace
 
-bool post_to(LoopCore& core, Callback&& callback) {
-    Post post(std::move(callback), nullptr, nullptr);
-    if (core.inbox->post(std::move(post))) return true;
-    callback = std::move(post.callback);
-    return false;
-}
+bool post_to(LoopCore& core, Callback&& callback) { return core.inbox->post(callback); }
 
 void ChainEnds::cancel_source(const std::shared_ptr<ChainEnds>& self) {
     const auto cancel = [self] {
@@ -36,7 +31,8 @@ void ChainEnds::cancel_source(const std::shared_ptr<ChainEnds>& self) {
     if (self->same_loop) {
         cancel();
     } else {
-        self->inbox->post(Post(Callback(cancel), nullptr, nullptr));
+        Callback callback(cancel);
+        self->inbox->post(callback);
     }
 }
 

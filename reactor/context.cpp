@@ -46,10 +46,20 @@ ContextMapPtr clone_for_other_thread(const ContextMapPtr& map) {
     return copy;
 }
 
-ContextCell*& current_context_slot() noexcept {
-    // Each thread starts with an empty context of its own.
+namespace {
+
+/// Each thread starts with an empty context of its own.
+ContextCell* outermost_context() noexcept {
     static thread_local ContextCell outermost;
-    static thread_local ContextCell* current = &outermost;
+    return &outermost;
+}
+
+}  // namespace
+
+ContextCell*& current_context_slot() noexcept {
+    // Without an initialiser that is run: the compiler would ask at each call whether it was.
+    static thread_local ContextCell* current = nullptr;
+    if (!current) current = outermost_context();
     return current;
 }
 

@@ -45,6 +45,7 @@ protected:
 
 private:
     int change(int operation, int fd, unsigned interest, std::uint64_t token) noexcept;
+    int look();
     int wait_for_events(Duration limit);
 
     int epoll_;

@@ -36,25 +36,31 @@ ThreadLoops& thread_loops() noexcept {
 namespace detail {
 
 LoopState::Running::Running(LoopState& state, const char* call) : state_(state) {
-    const std::string name(call);
+    const auto refuse = [call](const char* why) { throw StateError(std::string(call) + why); };
     if (state.closed.load(std::memory_order_relaxed)) {
-        throw StateError(name + ": the event loop is closed: make a new one");
+        refuse(": the event loop is closed: make a new one");
     }
-    if (const EventLoop* other = thread_loops().running) {
-        throw StateError(name + (other == state.loop
-                                     ? ": the event loop runs already: a callback cannot run it"
+    EventLoop*& running = thread_loops().running;
+    if (running) {
+        refuse(running == state.loop ? ": the event loop runs already: a callback cannot run it"
                                      : ": another event loop runs on this thread: run this one "
-                                       "on a thread of its own"));
+                                       "on a thread of its own");
     }
     if (state.running.exchange(true, std::memory_order_acquire)) {
-        throw StateError(name + ": the event loop runs on another thread");
+        refuse(": the event loop runs on another thread");
     }
-    state.thread.store(thread_mark(), std::memory_order_relaxed);
-    thread_loops().running = state.loop;
+    const void* const thread = thread_mark();
+    state.thread.store(thread, std::memory_order_relaxed);
+    state.home.store(thread, std::memory_order_relaxed);
+    state.context_slot = &current_context_slot();
+    state.runner.store(thread, std::memory_order_relaxed);
+    running = state.loop;
 }
 
 LoopState::Running::~Running() {
     thread_loops().running = nullptr;
+    state_.runner.store(nullptr, std::memory_order_relaxed);
+    state_.context_slot = nullptr;
     state_.stopping = false;
     state_.running.store(false, std::memory_order_release);
 }
@@ -132,29 +138,29 @@ Duration EventLoop::busy_poll() const noexcept { return state().busy_poll; }
 
 // ---- posting --------------------------------------------------------------------------------
 
-void EventLoop::post(const Options& options, Callback callback) {
+void EventLoop::post(const Options* options, Callback& callback) {
     detail::ContextMapPtr context = detail::LoopCore::context_for_post(options);
+    const char* const label = options ? options->label() : nullptr;
     // Not on_thread(): a loop that does not run yet may be about to, on another thread.
-    if (running_loop() == this) {
-        state().push_callback(callback, std::move(context), options.label());
-        return;
+    if (core_->runs_here()) {
+        state().push_callback(callback, std::move(context), label);
+    } else if (!core_->inbox->post(callback, std::move(context), label)) {
+        core_->check("call_soon_threadsafe");
     }
-    detail::Post post(std::move(callback), std::move(context), options.label());
-    if (!core_->inbox->post(std::move(post))) core_->check("call_soon_threadsafe");
 }
 
-void EventLoop::take_posts() {
+void EventLoop::enter_call_soon() {
+    core_->check("call_soon");
     // One queue: what was posted before this call_soon() runs before it.
-    if (state().has_posts()) state().take_posts();
+    const bool runs = core_->running.load(std::memory_order_relaxed);
+    if (!runs && state().has_posts()) state().take_posts();
 }
 
 Poster EventLoop::poster() const { return Poster(core_->inbox); }
 
 bool Poster::put(Callback callback) const {
     if (!inbox_ || !callback) return false;
-    detail::Post post(std::move(callback),
-                      detail::clone_for_other_thread(detail::current_context().map), nullptr);
-    return inbox_->post(std::move(post));
+    return inbox_->post(callback, detail::LoopCore::context_for_post(nullptr));
 }
 
 // ---- descriptors ----------------------------------------------------------------------------
@@ -192,7 +198,7 @@ void EventLoop::refuse_period() {
         "call_every: the period is not positive: use call_soon() to run in every iteration");
 }
 
-std::size_t EventLoop::ready_count() const { return core_->ready + state().posted(); }
+std::size_t EventLoop::ready_count() const { return core_->ready() + core_->inbox->count(); }
 
 std::size_t EventLoop::timer_count() const noexcept {
     return core_->timers.entries() - core_->timers.dead_entries();

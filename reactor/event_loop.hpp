@@ -185,12 +185,15 @@ public:
     /// woken; the loop object must still exist: else use a poster().
     template <class F, class... A, class = detail::NotOptions<F>>
     void call_soon_threadsafe(F&& f, A&&... arguments) {
-        call_soon_threadsafe(Options(), std::forward<F>(f), std::forward<A>(arguments)...);
+        detail::refuse_null(f, "call_soon_threadsafe");
+        Callback callback(std::forward<F>(f), std::forward<A>(arguments)...);
+        post(nullptr, callback);
     }
     template <class F, class... A>
     void call_soon_threadsafe(const Options& options, F&& f, A&&... arguments) {
         detail::refuse_null(f, "call_soon_threadsafe");
-        post(options, Callback(std::forward<F>(f), std::forward<A>(arguments)...));
+        Callback callback(std::forward<F>(f), std::forward<A>(arguments)...);
+        post(&options, callback);
     }
 
     /// Something to post with that may outlive the loop. Any thread.
@@ -338,30 +341,43 @@ private:
 
     template <class B, class F, class... A>
     Handle soon(const Options* options, const F& given, A&&... construct) {
-        core_->check("call_soon");
+        detail::LoopCore& core = *core_;
+        const bool here = core.runs_here();
+        if (!here) enter_call_soon();
         detail::refuse_null(given, "call_soon");
-        if (!core_->running.load(std::memory_order_relaxed)) take_posts();
-        detail::Node* const node = core_->fill_for<B>(
-            "call_soon", core_->take(detail::NodeKind::soon), std::forward<A>(construct)...);
-        core_->set_context(node, options);
-        core_->push(node);
-        return detail::HandleAccess::handle(node);
+        detail::Node* const node =
+            core.fill<B>(core.take(detail::NodeKind::soon), std::forward<A>(construct)...);
+        // While the loop runs, what was copied just now cannot have closed it.
+        if (!here) core.refuse_if_closed("call_soon", node);
+        if (options) {
+            core.set_context(node, options);
+        } else {
+            core.snapshot_context(node, here);
+        }
+        Handle handle = detail::HandleAccess::handle(node);
+        core.push(node);
+        return handle;
     }
 
     template <class B, class F, class... A>
     TimerHandle at(const char* call, const Options* options, TimePoint when, Duration period,
                    const F& given, A&&... construct) {
-        core_->check(call);
+        detail::LoopCore& core = *core_;
+        core.check(call);
         detail::refuse_null(given, call);
         detail::TimerNode* const node =
-            core_->fill_for<B>(call, core_->take_timer(), std::forward<A>(construct)...);
+            core.fill_for<B>(call, core.take_timer(), std::forward<A>(construct)...);
         TimerHandle handle = detail::HandleAccess::adopt(node);  // gives it back if arm() throws
         if (period != Duration::zero()) {
             node->set(detail::NodeFlag::repeating);
             node->period = period;
         }
-        core_->set_context(node, options);
-        core_->timers.arm(node, when);
+        if (options) {
+            core.set_context(node, options);
+        } else {
+            core.snapshot_context(node, core.runs_here());
+        }
+        core.timers.arm(node, when);
         return handle;
     }
 
@@ -392,11 +408,11 @@ private:
     }
 
     [[noreturn]] static void refuse_period();
-    void take_posts();
+    void enter_call_soon();
     void tell_handler(const Report& report);
     bool report_failed_handler(const Report& told, std::exception_ptr failure);
     void add_watch(const char* call, int fd, detail::Node* node, const Options* options);
-    void post(const Options& options, Callback callback);
+    void post(const Options* options, Callback& callback);
     void* find_service(const char* type) const noexcept;
     void keep_service(const char* type, std::shared_ptr<void> service);
     detail::LoopState& state() const noexcept;

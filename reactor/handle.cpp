@@ -32,27 +32,23 @@ void LoopCore::set_context(Node* node, const Options* options) {
             return;
         }
     }
-    const ContextMapPtr& map = current_context().map;
-    if (map) node->context = ContextMapPtr(map).release();
+    snapshot_context(node, runs_here());
 }
 
-ContextMapPtr LoopCore::context_for_post(const Options& options) {
-    return clone_for_other_thread(options.context_ ? options.context_->map : current_context().map);
+ContextMapPtr LoopCore::context_for_post(const Options* options) {
+    const bool given = options && options->context_;
+    const ContextMapPtr& map = given ? options->context_->map : current_context().map;
+    return map ? clone_for_other_thread(map) : nullptr;
 }
 
 bool LoopCore::cancel(Node* node) noexcept {
-    node->core->require_thread("Handle::cancel");
+    LoopCore& core = *node->core;
+    core.require_thread("Handle::cancel");
     if (!node->ops || node->is(detail::NodeFlag::cancelled)) return false;
     // A one-shot callback that runs now is past cancelling; a repeating one has its next run.
-    if (node->is(detail::NodeFlag::running) && !node->is(detail::NodeFlag::repeating)) return false;
+    if (core.current == node && !node->is(detail::NodeFlag::repeating)) return false;
     node->set(detail::NodeFlag::cancelled);
-    kill(node);
-    return true;
-}
-
-void LoopCore::kill(Node* node) noexcept {
     // The loop's floor first: what the captures' destructors do must meet consistent tables.
-    LoopCore& core = *node->core;
     switch (node->kind()) {
         case NodeKind::timer: {
             // Either way a reference is held until the callable is gone: the heap's was perhaps the
@@ -77,20 +73,36 @@ void LoopCore::kill(Node* node) noexcept {
             break;
     }
     // The callable that runs is destroyed when it returns: not underneath itself.
-    if (!node->is(detail::NodeFlag::running)) node->drop_callable();
+    if (core.current != node) node->drop_callable();
     core.release(node);
+    return true;
 }
 
 void LoopCore::dispose(Node* node) noexcept {
     if (!gone) require_thread("a Handle's destructor");
     node->drop_callable();
+    recycle(node);
+}
+
+void LoopCore::recycle(Node* node) noexcept {
     if (node->kind() == NodeKind::timer) {
         timers.recycle(static_cast<TimerNode*>(node));
-        if (gone) forget_after_end();
+    } else if (node->is(NodeFlag::posted)) {
+        recycle_post(node);
+    } else if (!gone) {
+        nodes.put(node);
     } else {
-        node->~Node();
-        pool.put(node, sizeof(Node));
-        forget();
+        nodes.drop(node);
+    }
+    if (gone) forget_after_end();
+}
+
+void LoopCore::recycle_post(Node* node) noexcept {
+    if (!gone) --posts_out;
+    if (pool.pooling() && !closed.load(std::memory_order_relaxed)) {
+        posts_run.add(node);
+    } else {
+        delete node;
     }
 }
 
@@ -99,10 +111,12 @@ void LoopCore::end() noexcept {
     pool.retire();
     // From here on what is still out is counted with atomics, and no thread is the loop's: each
     // counts, and destroys, as a foreign one. The loop object's own count goes last.
-    live_after.store(live + timers.nodes_out() + 1, std::memory_order_relaxed);
+    live_after.store(live() + timers.nodes_out() + 1, std::memory_order_relaxed);
+    nodes.retire();
     gone = true;
     loop = nullptr;
     thread.store(nullptr, std::memory_order_relaxed);
+    home.store(nullptr, std::memory_order_relaxed);
     stop_hand_backs();
     forget_after_end();
 }
@@ -114,6 +128,12 @@ void LoopCore::forget_after_end() noexcept {
 void LoopCore::refuse_closed(const char* call) {
     throw StateError(std::string(call) +
                      ": the event loop is closed: make a new one, or call before close()");
+}
+
+void LoopCore::refuse_if_closed(const char* call, Node* node) {
+    if (!closed.load(std::memory_order_relaxed)) return;
+    release(node);
+    refuse_closed(call);
 }
 
 void LoopCore::refuse(const char* call) const {
@@ -138,16 +158,10 @@ void LoopCore::terminate_on_wrong_thread(const char* what) noexcept {
 
 }  // namespace detail
 
-bool TimerHandle::reschedule(TimePoint when) {
-    if (!node_) return false;
+bool TimerHandle::reschedule_unarmed(TimePoint when) {
     detail::TimerNode* const node = timer();
-    node->core->check("TimerHandle::reschedule");
-    if (node->armed()) {  // which none is that ran or was cancelled
-        node->core->timers.rearm(node, when);
-        return true;
-    }
     if (!node->ops || node->is(detail::NodeFlag::cancelled)) return false;
-    if (node->is(detail::NodeFlag::running) && !node->is(detail::NodeFlag::repeating)) return false;
+    if (node->core->current == node && !node->is(detail::NodeFlag::repeating)) return false;
     // It is in the batch that runs now, which passes over a timer that is armed again.
     node->core->timers.arm(node, when);
     return true;

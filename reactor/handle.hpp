@@ -118,7 +118,14 @@ public:
     /// counts as set now. False, and no effect, if it ran, runs or was cancelled; a call_every()
     /// timer, also inside its own callback, goes on with its period from there. Throws StateError
     /// on another thread than the loop's and on a closed loop.
-    bool reschedule(TimePoint when);
+    bool reschedule(TimePoint when) {
+        if (!node_) return false;
+        detail::TimerNode* const node = timer();
+        node->core->check("TimerHandle::reschedule");
+        if (!node->armed()) return reschedule_unarmed(when);  // it is due, ran, or was cancelled
+        node->core->timers.rearm(node, when);
+        return true;
+    }
 
     /// How many ticks of a call_every() timer were left out so far because the loop was late.
     std::uint32_t missed_ticks() const noexcept { return node_ ? timer()->missed : 0; }
@@ -137,6 +144,7 @@ private:
     friend struct detail::HandleAccess;
 
     explicit TimerHandle(detail::TimerNode* node) noexcept : Handle(node) {}
+    bool reschedule_unarmed(TimePoint when);
     detail::TimerNode* timer() const noexcept { return static_cast<detail::TimerNode*>(node_); }
 };
 

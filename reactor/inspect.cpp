@@ -88,16 +88,9 @@ void list_queue(detail::LoopState& state, std::vector<Waiting>& entries) {
         }
         entries.push_back(detail::waiting_entry(Kind::queued, name_of(*node)));
     }
-    const std::size_t posted = state.posted();
-    std::size_t named = 0;
-    state.inbox->for_each([&](const detail::Post& post) {
-        ++named;
-        entries.push_back(
-            detail::waiting_entry(Kind::posted, post.label ? post.label : post.callback.name()));
+    state.inbox->for_each([&](const Node& post) {
+        entries.push_back(detail::waiting_entry(Kind::posted, name_of(post)));
     });
-    // On their way into the queue when memory ran out.
-    for (; named < posted; ++named)
-        entries.push_back(detail::waiting_entry(Kind::posted, std::string()));
 }
 
 std::string signal_name(int signal) {

@@ -61,7 +61,8 @@ bool SubmissionBase::cancel(const std::shared_ptr<SubmissionBase>& self,
         if (self->working_) self->working_->cancel(message);
     };
     // Refused by a closed loop, where nothing works any more.
-    self->inbox_->post(Post(Callback(cancel_work), nullptr, nullptr));
+    Callback callback(cancel_work);
+    self->inbox_->post(callback);
     return true;
 }
 
@@ -80,10 +81,9 @@ void SubmissionBase::report_unread(std::exception_ptr unread) noexcept {
     try {
         // Shared, not copied: a copy here would end while the loop's thread still looks at it.
         const auto error = std::make_shared<std::exception_ptr>(std::move(unread));
-        Post report(
-            Callback([error] { get_running_loop().call_exception_handler(Report(text, *error)); }),
-            nullptr, nullptr);
-        if (inbox_->post(std::move(report))) return;
+        Callback report(
+            [error] { get_running_loop().call_exception_handler(Report(text, *error)); });
+        if (inbox_->post(report)) return;
         log_to_standard_error(LogLevel::error, text + ("\n" + describe(*error)));
     } catch (...) {
         log_to_standard_error(LogLevel::error, text);  // no memory, or a loop that is not woken

@@ -197,7 +197,7 @@ void TimerQueue::pop_head() noexcept {
             // of one, a stale entry's is perhaps gone.)
             const Node* const soon = at(heap[hole].index);
             prefetch(soon);
-            prefetch(&soon->ops);
+            prefetch(&soon->next);
             prefetch(&valid_[heap[hole].index]);
         }
         hole = child;

@@ -53,7 +53,7 @@ Causes::Entry Causes::take() {
         append(core_.head, running_);
         return entry;
     }
-    if (queued_.size() <= core_.ready) {
+    if (queued_.size() <= core_.ready()) {
         // The trace began inside a callback whose end it was not told of. The node that was seen
         // last may be the one that was taken just now: counted from the front.
         const Node* node = core_.head;

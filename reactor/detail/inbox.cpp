@@ -32,11 +32,23 @@ void log_undelivered(const char* what) noexcept {
 // sequentially consistent: either the poster sees `sleeping_` and writes to the kernel, or the loop
 // sees `has_posts_` and does not sleep. Neither can miss the other.
 
-bool Inbox::post(Post&& post) {
+bool Inbox::post(Callback& callback, ContextMapPtr context, const char* label) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return false;
-    posts_.push_back(std::move(post));
-    has_posts_.store(true, std::memory_order_seq_cst);
+    Node* node = spare_;
+    if (node) {
+        spare_ = node->next;
+    } else {
+        node = make();
+    }
+    node->renew(NodeKind::soon);
+    node->set(NodeFlag::posted);
+    node->ops = callback.move_to(node->storage);
+    node->context = context.release();
+    node->label = label;
+    posts_.add(node);
+    // Set by an earlier post, it has been since then: whoever set it has seen to the rest.
+    if (!has_posts()) has_posts_.store(true, std::memory_order_seq_cst);
     if (!notify_if_sleeping()) {
         // The callback will run when the loop comes round by itself: loud, since that may be never.
         // (The wake-up leaves errno alone, for the sake of signal handlers: the cause is not
@@ -51,6 +63,14 @@ void Inbox::wake() noexcept {
     if (closed_) return;
     has_posts_.store(true, std::memory_order_seq_cst);
     if (!notify_if_sleeping()) log_to_standard_error(LogLevel::error, not_woken);
+}
+
+Inbox::~Inbox() { close(); }
+
+Node* Inbox::make() {
+    Node* const node = new Node;
+    node->core = core_;
+    return node;
 }
 
 bool Inbox::notify_if_sleeping() {
@@ -74,24 +94,44 @@ bool Inbox::fall_asleep() noexcept {
 
 std::size_t Inbox::count() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return posts_.size();
+    return posts_.count;
 }
 
-void Inbox::take(std::vector<Post>& empty) {
+NodeList Inbox::take(NodeList& spare) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
-    posts_.swap(empty);
+    if (spare.first) {
+        spare.last->next = spare_;
+        spare_ = spare.first;
+        spare = NodeList();
+    }
+    const NodeList taken = posts_;
+    posts_ = NodeList();
     has_posts_.store(false, std::memory_order_relaxed);
+    return taken;
 }
 
-std::vector<Post> Inbox::close() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    closed_ = true;
-    sleeping_.store(false, std::memory_order_relaxed);
-    wakeup_.reset();
-    has_posts_.store(false, std::memory_order_relaxed);
-    std::vector<Post> rest;
-    rest.swap(posts_);
-    return rest;
+void Inbox::close() noexcept {
+    Node* lists[2];
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        closed_ = true;
+        sleeping_.store(false, std::memory_order_relaxed);
+        wakeup_.reset();
+        has_posts_.store(false, std::memory_order_relaxed);
+        lists[0] = posts_.first;
+        lists[1] = spare_;
+        posts_ = NodeList();
+        spare_ = nullptr;
+    }
+    // Without the mutex: what a destructor of a capture posts is refused.
+    for (Node* node : lists) {
+        while (node) {
+            Node* const following = node->next;
+            node->drop_callable();
+            delete node;
+            node = following;
+        }
+    }
 }
 
 }  // namespace detail

@@ -3,8 +3,9 @@
 #define REACTOR_DETAIL_LOOP_CORE_HPP
 
 #include <reactor/clock.hpp>
-#include <reactor/detail/node.hpp>
+#include <reactor/detail/node_list.hpp>
 #include <reactor/detail/pool.hpp>
+#include <reactor/detail/spare_nodes.hpp>
 #include <reactor/detail/thread_mark.hpp>
 #include <reactor/timer_queue.hpp>
 
@@ -35,7 +36,7 @@ struct TaskCore;
 class LoopCore {
 public:
     LoopCore(const Clock& c, std::shared_ptr<Inbox> i)
-        : clock(&c), inbox(std::move(i)), thread(thread_mark()) {}
+        : clock(&c), inbox(std::move(i)), thread(thread_mark()), home(thread_mark()) {}
     LoopCore(const LoopCore&) = delete;
     LoopCore& operator=(const LoopCore&) = delete;
 
@@ -44,9 +45,16 @@ public:
     bool on_thread() const noexcept {
         return thread.load(std::memory_order_relaxed) == thread_mark();
     }
+    /// Whether the loop runs, and on the calling thread: then it is open, too, and nothing else is
+    /// to be asked of whoever calls.
+    bool runs_here() const noexcept {
+        return runner.load(std::memory_order_relaxed) == thread_mark();
+    }
+    /// Whether the loop is open, and this thread its own, which runs it or ran it last.
+    bool at_home() const noexcept { return home.load(std::memory_order_relaxed) == thread_mark(); }
     /// Throws StateError, naming `call`, on a closed loop and on a thread that may not call now.
     void check(const char* call) const {
-        if (!on_thread() || closed.load(std::memory_order_relaxed)) refuse(call);
+        if (!at_home()) refuse(call);
     }
     /// The thread half of check(): for calls that a closed loop answers.
     void check_thread(const char* call) const {
@@ -64,10 +72,9 @@ public:
 
     /// A node with one reference, the caller's.
     Node* take(NodeKind kind) {
-        Node* const node = ::new (pool.get(sizeof(Node))) Node;
-        node->core = this;
+        Node* const node = nodes.take(*this);
+        node->label = nullptr;
         node->renew(kind);
-        ++live;
         return node;
     }
     TimerNode* take_timer() {
@@ -80,21 +87,18 @@ public:
     }
     /// The same for a node without its callable, on the thread that runs the loop.
     void release_here(Node* node) noexcept {
-        if (!node->drop_reference()) return;
-        if (node->kind() == NodeKind::timer) {
-            timers.recycle(static_cast<TimerNode*>(node));
-            return;
+        if (node->is_simple_and_last()) {
+            nodes.put(node);
+        } else if (node->drop_reference()) {
+            recycle(node);
         }
-        node->~Node();
-        pool.put(node, sizeof(Node));
-        --live;
     }
     /// Appends to the ready queue, which takes over the caller's reference.
     void push(Node* node) noexcept {
         node->next = nullptr;
         *tail = node;
         tail = &node->next;
-        ++ready;
+        ++pushed;
     }
     /// The next node of the ready queue, null if there is none; the reference is the caller's.
     Node* pop() noexcept {
@@ -103,9 +107,11 @@ public:
         head = node->next;
         if (!head) tail = &head;
         node->next = nullptr;
-        --ready;
+        ++popped;
         return node;
     }
+    /// How many are in the ready queue.
+    std::size_t ready() const noexcept { return pushed - popped; }
     /// Puts a callable into a fresh node, which is given back if its construction throws.
     template <class B, class N, class... A>
     N* fill(N* node, A&&... arguments) {
@@ -119,20 +125,25 @@ public:
     template <class B, class N, class... A>
     N* fill_for(const char* call, N* node, A&&... arguments) {
         fill<B>(node, std::forward<A>(arguments)...);
-        if (closed.load(std::memory_order_relaxed)) {
-            release(node);
-            refuse_closed(call);
-        }
+        if (!at_home()) refuse_if_closed(call, node);
         return node;
     }
+    /// On a closed loop gives the node back and throws.
+    void refuse_if_closed(const char* call, Node* node);
     /// Notes in `node` the context to run in: the options' own, else a snapshot of the current one.
     void set_context(Node* node, const Options* options);
+
+    /// A snapshot of the current context. `here`: runs_here(), so that the C library need not be
+    /// asked for what belongs to the thread.
+    void snapshot_context(Node* node, bool here) noexcept {
+        ContextMap* const map = (here ? *context_slot : current_context_slot())->map.get();
+        node->context = map;
+        if (map) ++map->references;
+    }
     /// A copy of the same, for a post to another thread.
-    static ContextMapPtr context_for_post(const Options& options);
+    static ContextMapPtr context_for_post(const Options* options);
     /// Law 3: true if it will never run.
     static bool cancel(Node* node) noexcept;
-    /// Destroys the callable of a node that must not run any more.
-    static void kill(Node* node) noexcept;
 
     // ---- what the floors above add ----
 
@@ -151,14 +162,14 @@ public:
         if (gone) {
             live_after.fetch_add(1, std::memory_order_relaxed);
         } else {
-            ++live;
+            ++states_out;
         }
     }
     void forget() noexcept {
         if (gone) {
             forget_after_end();
         } else {
-            --live;
+            --states_out;
         }
     }
     /// The loop object ends: the core is freed here, or by the last node or state to go.
@@ -168,6 +179,9 @@ public:
     const Clock* clock;
     const std::shared_ptr<Inbox> inbox;  // where other threads leave what they post and hand back
     std::atomic<const void*> thread;  // whose the loop is; the last one that ran it, else its maker
+    std::atomic<const void*> home;    // the same, null once closed
+    std::atomic<const void*> runner{nullptr};  // the one that runs it now
+    ContextCell** context_slot = nullptr;      // the runner's: where its current context is
     std::atomic<bool> running{false};
     std::atomic<bool> closed{false};
     bool gone = false;
@@ -176,12 +190,14 @@ public:
 
     Node* head = nullptr;  // ready queue
     Node** tail = &head;
-    std::size_t ready = 0;
+    std::size_t pushed = 0;      // to the queue, and
+    std::size_t popped = 0;      // from it, ever
     Node* current = nullptr;     // the node that runs now
     std::uint64_t trace_id = 0;  // its number in the loop's trace, 0 without one
     std::uint64_t next_trace_id = 1;
 
     Pool pool;
+    SpareNodes nodes;
     TimerQueue timers;
     std::uint32_t next_key = 1;  // of done callbacks
 
@@ -199,11 +215,24 @@ public:
     /// captured.
     void abandon_promises() noexcept;
     /// Destroys the states whose last reference went on another thread.
-    void drain_dropped() noexcept;
+    void drain_dropped() noexcept {
+        if (dropped.load(std::memory_order_relaxed)) destroy_dropped();
+    }
     /// Who drops the last reference of a state from here on destroys it himself.
     void stop_hand_backs() noexcept;
 
-    std::size_t live = 0;  // nodes and states out, without the timers, which their queue counts
+    /// Nodes and states out, without the timers, which their queue counts.
+    std::size_t live() const noexcept { return states_out + nodes.out() + posts_out; }
+    /// f(memory) for each block that is kept for later: to be told apart from what is lost.
+    template <class F>
+    void for_each_spare(F f) const {
+        pool.for_each_spare(f);
+        nodes.for_each_block(f);
+    }
+
+    std::size_t states_out = 0;
+    std::size_t posts_out = 0;               // nodes that came through the inbox
+    NodeList posts_run;                      // those that are to go back there
     std::atomic<std::size_t> live_after{0};  // all of them, once the loop object is gone
 
 protected:
@@ -219,8 +248,12 @@ private:
     };
 
     void dispose(Node* node) noexcept;
+    void recycle(Node* node) noexcept;
+    void recycle_post(Node* node) noexcept;
+    void destroy_dropped() noexcept;
     void forget_after_end() noexcept;
     [[noreturn]] static void refuse_closed(const char* call);
+    /// Unless it was fine all the same.
     void refuse(const char* call) const;
     void refuse_thread(const char* call) const;
     [[noreturn]] static void terminate_on_wrong_thread(const char* what) noexcept;

@@ -31,6 +31,7 @@ LoopState::LoopState(EventLoop& facade, std::unique_ptr<Selector> selector, cons
       watches(*this, std::move(selector), inbox->wakeup()->fd()),
       slow_callback_duration(default_slow_callback_duration) {
     loop = &facade;
+    inbox->belong_to(*this);
 }
 
 // ---- one iteration --------------------------------------------------------------------------
@@ -57,8 +58,9 @@ void LoopState::poll_and_collect_measured(Duration timeout) {
 }
 
 Duration LoopState::time_to_wait(Duration max_wait) {
-    const TimePoint deadline = timers.next_deadline();  // removes cancelled heads
-    if (ready != 0 || stopping || max_wait <= Duration::zero() || has_posts()) {
+    // Removes cancelled heads.
+    const TimePoint deadline = timers.empty() ? never() : timers.next_deadline();
+    if (ready() != 0 || stopping || max_wait <= Duration::zero() || has_posts()) {
         return Duration::zero();
     }
     if (deadline == never()) return max_wait;
@@ -79,7 +81,7 @@ bool LoopState::poll_busily(Duration& timeout) {
     const Real::time_point start = Real::now();
     do {
         watches.wait(Duration::zero());
-        if (watches.found() || has_posts()) return true;
+        if (watches.found_any() || has_posts()) return true;
     } while (Real::now() - start < longest);
     if (timeout != forever()) {
         timeout = std::max(timeout - (clock->now() - begin), Duration::zero());
@@ -89,7 +91,10 @@ bool LoopState::poll_busily(Duration& timeout) {
 
 void LoopState::poll(Duration timeout) {
     if (timeout > Duration::zero() && busy_poll > Duration::zero() && poll_busily(timeout)) return;
-    if (timeout > Duration::zero() && !inbox->fall_asleep()) timeout = Duration::zero();
+    if (timeout <= Duration::zero() || !inbox->fall_asleep()) {
+        watches.wait(Duration::zero());
+        return;
+    }
     struct Awake {
         Inbox& inbox;
         ~Awake() { inbox.wake_up(); }
@@ -105,7 +110,7 @@ void LoopState::collect() {
         stopping = true;
     }
     drain_dropped();
-    if (watches.dispatch() && !inbox->wakeup()->drain()) replace_wakeup();
+    if (watches.found_any() && watches.dispatch() && !inbox->wakeup()->drain()) replace_wakeup();
     if (!timers.empty()) {
         const TimePoint now = clock->now();
         while (TimerNode* const timer = timers.pop_due(now)) {
@@ -176,32 +181,58 @@ void LoopState::report_exception(Node* node, std::exception_ptr error) {
     }
 }
 
-/// Most callbacks: run once, in no context of their own, unmeasured.
-bool LoopState::is_plain(const Node& node) const noexcept {
-    if (!node.ops || node.context || measured || node.is(NodeFlag::repeating)) return false;
-    const NodeKind kind = node.kind();
-    return kind == NodeKind::soon || kind == NodeKind::done ||
-           (kind == NodeKind::timer && !node.is(NodeFlag::armed));
+/// The end of a callback that ran once, however it ended. Nobody else takes the callable of a node
+/// that runs, nor gives it a context.
+inline void LoopState::end_plain(Node* node, const CallableOps* ops, ContextCell& cell) noexcept {
+    current = nullptr;
+    node->ops = nullptr;
+    if (ops->destroy) ops->destroy(node->storage);
+    if (cell.map) cell.map = nullptr;  // the snapshot, or what the callback has set
+    release_here(node);
 }
 
-// Inline: without the word gcc calls it, for 16 instructions of each callback.
-inline void LoopState::run_plain(Node* node, ContextCell& cell) {
-    struct End {
+/// Most callbacks: run once, in no context but a snapshot, unmeasured. Runs them as long as one
+/// follows the other: most of what a callback costs the loop is in this function.
+void LoopState::run_plain(ContextCell& cell, std::size_t end) {
+    struct Unfinished {
         LoopState& state;
-        Node* node;
         ContextCell& cell;
-        ~End() {
-            state.current = nullptr;
-            node->clear(NodeFlag::running);
-            node->drop_callable();
-            if (cell.map) cell.map = nullptr;  // what the callback has set
-            state.release_here(node);
+        ~Unfinished() {
+            if (Node* const node = state.current) state.end_plain(node, node->ops, cell);
         }
-    } const end{*this, node, cell};
-    node->clear(NodeFlag::queued);
-    node->set(NodeFlag::running);
-    current = node;
-    invoke(node);
+    };
+    for (std::exception_ptr error;; error = nullptr) {
+        const Unfinished unfinished{*this, cell};
+        try {
+            // The queue is not empty before the batch has ended.
+            for (std::size_t at = popped; at != end;) {
+                Node* const node = head;
+                const CallableOps* const ops = node->ops;
+                if (measured || !ops || !node->runs_plainly()) return;
+                Node* const following = node->next;
+                head = following;
+                if (!following) tail = &head;
+                popped = ++at;
+                current = node;
+                if (node->context) {
+                    // set() in the callback works on the snapshot where it is current.
+                    cell.map = ContextMapPtr::adopt(static_cast<ContextMap*>(node->context));
+                    node->context = nullptr;
+                }
+                ops->invoke(node->storage);
+                end_plain(node, ops, cell);
+            }
+            return;
+        } catch (const LoopExit&) {
+            throw;
+        } catch (const abi::__forced_unwind&) {
+            throw;  // pthread_cancel(): swallowing it would abort the process
+        } catch (...) {
+            error = std::current_exception();
+        }
+        // Outside of the catch clause: a thread that is cancelled inside one is terminated.
+        report_exception(current, std::move(error));
+    }
 }
 
 /// The state of a node around its call, restored however the call ends.
@@ -209,7 +240,6 @@ class LoopState::Turn {
 public:
     Turn(LoopState& state, Node* node, ContextCell& cell, ContextCell*& slot) noexcept
         : state_(state), node_(node), cell_(cell), slot_(slot) {
-        node->set(NodeFlag::running);
         state.current = node;
         if (!node->context) return;
         if (node->is(NodeFlag::explicit_context)) {
@@ -224,7 +254,6 @@ public:
     }
 
     ~Turn() {
-        node_->clear(NodeFlag::running);
         state_.current = nullptr;
         const bool again = node_->is(NodeFlag::repeating) && !node_->is(NodeFlag::cancelled);
         if (node_->is(NodeFlag::explicit_context) && node_->context) {
@@ -315,7 +344,7 @@ void LoopState::run(Node* node, ContextCell& cell, ContextCell*& slot) {
 
 void LoopState::run_batch() {
     ContextCell cell;
-    ContextCell*& slot = current_context_slot();
+    ContextCell*& slot = *context_slot;
     struct Restore {
         LoopState& state;
         ContextCell*& slot;
@@ -324,36 +353,27 @@ void LoopState::run_batch() {
             slot = before;
             // A callback that has called an observer in was not seen to begin.
             if (state.measured) state.observers.tell(&Observer::ends);
-            if (!state.batch_end_) return;
+            if (!state.in_batch_) return;
             state.counters.taken -= state.left_in_batch();  // an exception leaves them queued
-            state.batch_end_ = nullptr;
+            state.in_batch_ = false;
         }
     } restore{*this, slot, slot};
     slot = &cell;
+    in_batch_ = true;
     ++counters.iterations;
-    counters.taken += ready;
-    counters.longest_batch = std::max(counters.longest_batch, ready);
-    batch_end_ = tail;
+    counters.taken += ready();
+    counters.longest_batch = std::max(counters.longest_batch, ready());
     // Exactly what is ready now: what these callbacks queue belongs to the next iteration.
-    for (std::size_t left = ready; left != 0; --left) {
-        Node* const node = pop();
-        if (is_plain(*node)) {
-            run_plain(node, cell);
-        } else {
-            run(node, cell, slot);
-        }
+    const std::size_t end = batch_end_ = pushed;
+    while (popped != end) {
+        run_plain(cell, end);
+        if (popped != end) run(pop(), cell, slot);
     }
-    batch_end_ = nullptr;
+    in_batch_ = false;
 }
 
 std::size_t LoopState::left_in_batch() const noexcept {
-    if (!batch_end_) return 0;
-    std::size_t left = 0;
-    for (Node* node = head; node; node = node->next) {
-        ++left;
-        if (&node->next == batch_end_) return left;
-    }
-    return 0;  // the last one of the batch runs: what is queued belongs to the next
+    return in_batch_ ? batch_end_ - popped : 0;
 }
 
 void LoopState::rearm(TimerNode* timer) noexcept {
@@ -388,22 +408,14 @@ void LoopState::push_callback(Callback& callback, ContextMapPtr context, const c
     push(node);
 }
 
-void LoopState::take_posts() {
-    if (posts_.empty()) inbox->take(posts_);
-    std::size_t moved = 0;
-    try {
-        for (Post& post : posts_) {
-            push_callback(post.callback, std::move(post.context), post.label);
-            ++moved;
-        }
-    } catch (...) {
-        // Out of memory: what was not moved yet comes first the next time.
-        counters.posts += moved;
-        posts_.erase(posts_.begin(), posts_.begin() + static_cast<std::ptrdiff_t>(moved));
-        throw;
-    }
-    posts_.clear();
-    counters.posts += moved;
+void LoopState::take_posts() noexcept {
+    const NodeList posts = inbox->take(posts_run);
+    if (!posts.first) return;
+    *tail = posts.first;
+    tail = &posts.last->next;
+    pushed += posts.count;
+    posts_out += posts.count;
+    counters.posts += posts.count;
 }
 
 // ---- running, closing, reporting ------------------------------------------------------------
@@ -435,13 +447,16 @@ void LoopState::log(LogLevel level, const std::string& text) noexcept {
 
 void LoopState::close() noexcept {
     closed.store(true, std::memory_order_release);
+    home.store(nullptr, std::memory_order_relaxed);
     observers.close();
     measured = debug;
-    {
-        std::vector<Post> rest = inbox->close();
-        rest.clear();
-        posts_.clear();
+    inbox->close();
+    for (const Node* node = posts_run.first; node;) {
+        const Node* const following = node->next;
+        delete node;
+        node = following;
     }
+    posts_run = NodeList();
     while (Node* const node = pop()) {
         node->drop_callable();
         release(node);

@@ -62,9 +62,8 @@ public:
     }
 
     /// Moves into the queue what other threads have posted.
-    void take_posts();
-    std::size_t posted() const { return posts_.size() + inbox->count(); }
-    bool has_posts() const noexcept { return inbox->has_posts() || !posts_.empty(); }
+    void take_posts() noexcept;
+    bool has_posts() const noexcept { return inbox->has_posts(); }
 
     /// Queues a callback that came from outside of call_soon().
     void push_callback(Callback& callback, ContextMapPtr context, const char* label);
@@ -110,15 +109,15 @@ private:
     void replace_wakeup() noexcept;
     void run_batch();
 
-    bool is_plain(const Node& node) const noexcept;
-    void run_plain(Node* node, ContextCell& cell);
+    void run_plain(ContextCell& cell, std::size_t end);
+    void end_plain(Node* node, const CallableOps* ops, ContextCell& cell) noexcept;
     void run(Node* node, ContextCell& cell, ContextCell*& slot);
     void invoke(Node* node);
     void report_exception(Node* node, std::exception_ptr error);
     void rearm(TimerNode* timer) noexcept;
 
-    std::vector<Post> posts_;     // being moved into the queue
-    Node** batch_end_ = nullptr;  // where the queue ended when the batch began; null between two
+    bool in_batch_ = false;
+    std::size_t batch_end_ = 0;  // what was `pushed` when the batch began
 };
 
 }  // namespace detail

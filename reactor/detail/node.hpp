@@ -15,12 +15,13 @@ namespace detail {
 
 class LoopCore;
 
-enum class NodeKind : std::uint8_t { soon, timer, reader, writer, urgent, done };
+// The two that run once and come back to the loop's spare nodes first: one mask tells them.
+enum class NodeKind : std::uint8_t { soon, done, timer, reader, writer, urgent };
 
 enum class NodeFlag : std::uint32_t {
     explicit_context = 1u << 3,
     repeating = 1u << 4,
-    running = 1u << 5,
+    posted = 1u << 5,  // by another thread: a block of its own, which goes back to the inbox
     cancelled = 1u << 6,
     queued = 1u << 7,  // watches and timers: in the ready queue, where they must not be twice
     armed = 1u << 8    // timers: a valid entry of the heap stands for it, and owns a reference
@@ -35,16 +36,17 @@ constexpr std::uint32_t bit_of(NodeFlag flag) noexcept { return static_cast<std:
 ///     made ──> queued ──> running ──> empty (one-shot) or waiting for the next event (repeating)
 ///       └────────┴── cancel() ──> empty, cancelled
 struct Node {
-    // The callable first, and what goes with it; the rest of a timer's 128 bytes is one cache line,
+    // What is looked at first, and the callable last: a node begins with a cache line, and a small
+    // callable is in it. The first four with what a timer has before them are one line as well,
     // which is all that moving or cancelling a timer touches.
-    alignas(std::max_align_t) unsigned char storage[callable_capacity];
-    Node* next = nullptr;              // in the one list it is in: ready queue, promise
-    const char* label = nullptr;       // a string literal
     const CallableOps* ops = nullptr;  // null: empty, it ran or was cancelled
     LoopCore* core = nullptr;          // outlives the loop as long as a node is out
-    void* context = nullptr;  // a ContextMap, or a ContextCell if `explicit_context`; counted
-    std::uint32_t key = 0;    // done: its DoneKey; watches: the descriptor; timer: its index
-    std::uint32_t word = 0;   // kind, flags and count of references, see below
+    void* context = nullptr;      // a ContextMap, or a ContextCell if `explicit_context`; counted
+    std::uint32_t key = 0;        // done: its DoneKey; watches: the descriptor; timer: its index
+    std::uint32_t word = 0;       // kind, flags and count of references, see below
+    Node* next = nullptr;         // in the one list it is in: ready queue, promise, spare nodes
+    const char* label = nullptr;  // a string literal
+    alignas(std::max_align_t) unsigned char storage[callable_capacity];
 
     Node() noexcept = default;
     Node(const Node&) = delete;
@@ -65,6 +67,11 @@ struct Node {
     /// True: that was the last one.
     bool drop_reference() noexcept { return (word -= one_reference) < one_reference; }
 
+    /// Runs once and is no timer, without flags, and whoever asks has the only reference.
+    bool is_simple_and_last() const noexcept { return (word & ~done_bit) == one_reference; }
+    /// Runs once, now, in no context but a snapshot; all that is left to see is `ops`.
+    bool runs_plainly() const noexcept { return (word & not_plain) == 0; }
+
     /// Destroys the callable and lets go of the context. What the destructor of a capture does to
     /// this node meets an empty one.
     void drop_callable() noexcept {
@@ -82,19 +89,34 @@ struct Node {
     std::string name() const { return callable_text(raw_name()); }
 
 protected:
-    enum : std::uint32_t { kind_mask = 7, one_reference = 1u << 9 };
+    enum : std::uint32_t {
+        kind_mask = 7,
+        done_bit = static_cast<std::uint32_t>(NodeKind::done),
+        one_reference = 1u << 9,
+        // Watches, and call_every() timers, repeat.
+        not_plain = static_cast<std::uint32_t>(NodeFlag::explicit_context) |
+                    static_cast<std::uint32_t>(NodeFlag::repeating) |
+                    static_cast<std::uint32_t>(NodeFlag::cancelled) |
+                    static_cast<std::uint32_t>(NodeFlag::armed)
+    };
 };
+
+static_assert(static_cast<int>(NodeKind::soon) == 0 && static_cast<int>(NodeKind::done) == 1,
+              "one bit between them");
 
 static_assert(sizeof(void*) != 8 || sizeof(Node) == 96, "a node is 96 bytes on 64-bit machines");
 
-/// A timer's node; lives in the slabs of its TimerQueue, `key` is its index there.
-struct TimerNode : Node {
+/// What a timer has beside a node.
+struct TimerTimes {
     TimePoint when;              // the deadline, which may be later than `entry_when`,
     std::uint32_t sequence = 0;  // and its place among equal deadlines
     std::uint32_t missed = 0;    // ticks of a call_every that were coalesced
     TimePoint entry_when;        // the deadline of its valid heap entry, if it has one
     Duration period{0};          // of call_every
+};
 
+/// A timer's node; lives in the slabs of its TimerQueue, `key` is its index there.
+struct TimerNode : TimerTimes, Node {
     /// Whether it has a valid heap entry; that owns a reference.
     bool armed() const noexcept { return is(NodeFlag::armed); }
     void arm() noexcept { word += bit_of(NodeFlag::armed) + one_reference; }

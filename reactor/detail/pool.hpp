@@ -41,6 +41,7 @@ public:
         }
     }
 
+    bool pooling() const noexcept { return pooling_; }
     /// Gives the free lists back to the heap, and from now on everything that is put.
     void retire() noexcept {
         pooling_ = false;

@@ -72,7 +72,7 @@ void PromiseState::dispose() noexcept {
     }
     before_dispose();
     unlink();
-    drop_callbacks();
+    if (first) drop_callbacks();
     destroy();
 }
 
@@ -82,8 +82,7 @@ void drop_elsewhere(PromiseState* state) noexcept {
     if (!hand_back(*state->core, state) && state->count.add_up()) state->dispose();
 }
 
-void LoopCore::drain_dropped() noexcept {
-    if (!dropped.load(std::memory_order_relaxed)) return;
+void LoopCore::destroy_dropped() noexcept {
     PromiseState* state = dropped.exchange(nullptr, std::memory_order_acq_rel);
     while (state) {
         PromiseState* const following = state->next_dead;

@@ -91,11 +91,13 @@ void PromiseState::settle(PromiseStatus outcome) noexcept {
     // From here on each node owns a reference, which its callable gives back. Whose callable a
     // Scope has destroyed goes now.
     if (hollow) remove(0);
-    for (Node* node = first; node; node = node->next) keep();
-    // Still listed on a closed loop: close() goes through the list now and will come to this one.
-    // Dropping its callbacks here could break and settle the promises behind it, and so on, as deep
-    // as the chain is long.
-    if (closed && linked) return;
+    if (closed) {
+        for (Node* node = first; node; node = node->next) keep();
+        // Still listed: close() goes through the list now and will come to this one. Dropping its
+        // callbacks here could break and settle the promises behind it, and so on, as deep as the
+        // chain is long.
+        if (linked) return;
+    }
     unlink();
     Node* node = first;
     first = last = nullptr;
@@ -105,6 +107,7 @@ void PromiseState::settle(PromiseStatus outcome) noexcept {
     }
     while (node) {
         Node* const following = node->next;
+        keep();
         core->push(node);
         node = following;
     }

@@ -28,7 +28,7 @@ struct CallableOps {
 };
 
 template <class F>
-const char* callable_name() noexcept {
+constexpr const char* callable_name() noexcept {
 #if defined(__GNUC__)
     return __PRETTY_FUNCTION__;
 #else
@@ -53,7 +53,8 @@ struct Stored {
     template <class... A>
     static const CallableOps* make(void* storage, A&&... a) {
         ::new (storage) B(std::forward<A>(a)...);
-        static const CallableOps ops = {
+        // A constant: with anything less each registration would ask whether it has been made.
+        static constexpr CallableOps ops = {
             &invoke, std::is_trivially_destructible<B>::value ? nullptr : &destroy,
             mover(std::is_nothrow_move_constructible<B>()), callable_name<B>()};
         return &ops;
@@ -61,8 +62,8 @@ struct Stored {
 
 private:
     using Mover = void (*)(void*, void*);
-    static Mover mover(std::true_type) { return &move; }
-    static Mover mover(std::false_type) { return nullptr; }
+    static constexpr Mover mover(std::true_type) { return &move; }
+    static constexpr Mover mover(std::false_type) { return nullptr; }
 };
 
 template <class B>
@@ -75,7 +76,7 @@ struct Stored<B, false> {
     template <class... A>
     static const CallableOps* make(void* storage, A&&... a) {
         ::new (storage) B*(new B(std::forward<A>(a)...));
-        static const CallableOps ops = {&invoke, &destroy, &move, callable_name<B>()};
+        static constexpr CallableOps ops = {&invoke, &destroy, &move, callable_name<B>()};
         return &ops;
     }
 };

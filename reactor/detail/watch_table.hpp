@@ -80,7 +80,7 @@ public:
         selector_->wait(deaf_ && timeout > deaf_wait ? deaf_wait : timeout, events_);
     }
     /// Whether the wait found something.
-    bool found() const noexcept { return !events_.empty(); }
+    bool found_any() const noexcept { return !events_.empty(); }
     /// Queues the callbacks of what the wait found. True if the loop's wake-up was among it.
     bool dispatch();
     /// The loop's wake-up has a new descriptor: registers everything anew. -1: it has none.

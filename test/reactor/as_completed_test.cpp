@@ -157,7 +157,7 @@ REACTOR_LOOP_TEST(a_promise_dropped_while_pending_counts_as_broken_then) {
 }
 
 REACTOR_LOOP_TEST(nothing_is_left_when_the_loop_closes) {
-    const std::size_t before = loop.core().live;
+    const std::size_t before = loop.core().live();
     {
         const auto a = loop.create_promise<int>();
         const auto b = loop.create_promise<int>();
@@ -166,7 +166,7 @@ REACTOR_LOOP_TEST(nothing_is_left_when_the_loop_closes) {
         loop.close();
         BOOST_TEST(p[1].cancel() == !p[1].done());
     }
-    BOOST_TEST(loop.core().live == before);
+    BOOST_TEST(loop.core().live() == before);
 }
 
 REACTOR_LOOP_TEST(refusals) {

@@ -117,7 +117,7 @@ REACTOR_LOOP_TEST(move_only_values_are_moved_and_shared_ones_copied) {
 }
 
 REACTOR_LOOP_TEST(the_two_do_not_keep_each_other) {
-    const std::size_t before = loop.core().live;
+    const std::size_t before = loop.core().live();
     chain(loop.create_promise<int>(), loop.create_promise<int>());
     {
         auto s = loop.create_promise<int>();
@@ -138,7 +138,7 @@ REACTOR_LOOP_TEST(the_two_do_not_keep_each_other) {
         BOOST_TEST(heard_of == "3");
     }
     loop.run_until_idle();
-    BOOST_TEST(loop.core().live == before);
+    BOOST_TEST(loop.core().live() == before);
 }
 
 REACTOR_LOOP_TEST(refusals_say_why) {

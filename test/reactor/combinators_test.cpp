@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_child_dropped_while_pending_breaks_the_result) {
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_gather_that_was_given_up) {
-    const std::size_t before = loop.core().live;
+    const std::size_t before = loop.core().live();
     {
         const auto a = pending();
         gather(a, pending(), a);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_gather_that_was_given_up) {
         BOOST_TEST(all.cancel());
     }
     turn(2);
-    BOOST_TEST(loop.core().live == before);
+    BOOST_TEST(loop.core().live() == before);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

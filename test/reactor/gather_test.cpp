@@ -140,9 +140,9 @@ REACTOR_LOOP_TEST_IN(Gathering, G_05_settled_waits_for_all_and_gives_the_promise
 
 REACTOR_LOOP_TEST_IN(Gathering, G_10_a_promise_given_twice_is_awaited_once) {
     const auto a = pending(), b = pending();
-    const std::size_t nodes = loop.core().live;
+    const std::size_t nodes = loop.core().live();
     const auto all = gather(a, b, a);
-    BOOST_TEST(loop.core().live == nodes + 3);  // the result, and one callback for each
+    BOOST_TEST(loop.core().live() == nodes + 3);  // the result, and one callback for each
     a.set_result(1);
     b.set_result(2);
     turn();
@@ -161,11 +161,11 @@ REACTOR_LOOP_TEST_IN(Gathering, G_11_children_of_two_loops_are_refused_and_go_on
     EventLoop other(reactor::make_selector(loop.selector_name()));
     const auto x = pending(), z = pending();
     const auto y = other.create_promise<int>();
-    const std::size_t nodes = loop.core().live;
+    const std::size_t nodes = loop.core().live();
     BOOST_CHECK_THROW(gather(x, y), std::invalid_argument);
     BOOST_CHECK_THROW(gather(z, y), std::invalid_argument);
     BOOST_CHECK_THROW(gather(x, Promise<int>()), StateError);
-    BOOST_TEST(loop.core().live == nodes);
+    BOOST_TEST(loop.core().live() == nodes);
     x.set_result(1);
     z.set_exception(down);
     turn(2);

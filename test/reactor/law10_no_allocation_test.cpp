@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_after_the_loop) {
         loop.run_until_idle();
         BOOST_TEST(loop.core().timers.nodes_out() == 0u);
         outlives = loop.call_later(seconds(1), [] {});
-        BOOST_TEST(loop.core().live == 0u);
+        BOOST_TEST(loop.core().live() == 0u);
     }
     BOOST_TEST(!outlives.cancel());
 }

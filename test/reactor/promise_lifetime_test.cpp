@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(callbacks_that_were_emptied_leave_no_reference_and_no_node_
     using Callable = reactor::detail::OnDone<Promise<int>, Count>;
     int ran = 0;
     for (const bool complete : {true, false}) {
-        const std::size_t before = loop.core().live;
+        const std::size_t before = loop.core().live();
         {
             const auto p = loop.create_promise<int>();
             reactor::detail::PromiseState& state = *reactor::detail::PromiseAccess::state(p);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(callbacks_that_were_emptied_leave_no_reference_and_no_node_
                 BOOST_TEST(handle.cancel());
             }
             // Swept by the next registration: not one node for each scope that came and went.
-            BOOST_TEST(loop.core().live <= before + 3);
+            BOOST_TEST(loop.core().live() <= before + 3);
             p.add_done_callback(Count{&ran});
             DoneKey seven;
             seven.id = 7;
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(callbacks_that_were_emptied_leave_no_reference_and_no_node_
             if (complete) p.set_result(1);
             turn();
         }
-        BOOST_TEST(loop.core().live == before);
+        BOOST_TEST(loop.core().live() == before);
     }
     BOOST_TEST(ran == 1);
 }

@@ -162,7 +162,7 @@ REACTOR_LOOP_TEST(values_are_moved_if_nobody_else_can_read_them) {
 }
 
 REACTOR_LOOP_TEST(what_is_dropped_while_pending_breaks_it_and_a_closed_loop_leaves_nothing) {
-    const std::size_t before = loop.core().live;
+    const std::size_t before = loop.core().live();
     {
         auto inner = loop.create_promise<int>();
         const auto outer = shield(inner);
@@ -175,7 +175,7 @@ REACTOR_LOOP_TEST(what_is_dropped_while_pending_breaks_it_and_a_closed_loop_leav
         BOOST_TEST(of_last.cancel() == !of_last.done());
         BOOST_CHECK_THROW(shield(last), StateError);
     }
-    BOOST_TEST(loop.core().live == before);
+    BOOST_TEST(loop.core().live() == before);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -84,7 +84,7 @@ public:
         owned_.reset();
     }
     std::vector<reactor::Report> take_reports() { return std::move(reports_); }
-    std::size_t live() const { return loop.core().live; }
+    std::size_t live() const { return loop.core().live(); }
 
     /// A promise that is done after a while, unless it is cancelled.
     Promise<void> after(Duration delay) {

@@ -74,11 +74,11 @@ Holdings holdings(const reactor::EventLoop& loop) {
     // Without the descriptor of the directory that is being read.
     now.descriptors = entries_of("/proc/self/fd") - 1;
     now.threads = entries_of("/proc/self/task");
-    now.live = loop.core().live + loop.core().timers.nodes_out();
+    now.live = loop.core().live() + loop.core().timers.nodes_out();
     now.resident = resident_now();
     const struct ::mallinfo2 info = ::mallinfo2();
     std::size_t spare_blocks = 0, spare_bytes = 0;
-    loop.core().pool.for_each_spare([&](const void* block) {
+    loop.core().for_each_spare([&](const void* block) {
         ++spare_blocks;
         spare_bytes += ::malloc_usable_size(const_cast<void*>(block));
     });
