@@ -165,10 +165,7 @@ void Gathering::child_done(PromiseState& outer, std::uint32_t index, PromiseStat
     }
     if (!settled_ && child.status != PromiseStatus::value) {
         const std::exception_ptr error = child.failure("gather");
-        // Nobody will see the values that are there, perhaps of failed promises.
-        for (const Child& ended : children_) {
-            if (ended.kept) PromiseAccess::state(ended.kept)->overrule();
-        }
+        overrule_kept();
         if (child.status == PromiseStatus::cancelled || child.cancellation) {
             outer.fail_cancelled(error);
         } else {
@@ -182,8 +179,7 @@ void Gathering::child_done(PromiseState& outer, std::uint32_t index, PromiseStat
     }
     if (--left_ != 0) return;
     if (cancel_asked_) {
-        // Nobody will see how those ended that did so by themselves.
-        for (Child& ended : children_) PromiseAccess::state(ended.kept)->overrule();
+        overrule_kept();
         outer.fail_cancelled(cancel_asked_);
     } else {
         try {
@@ -193,6 +189,13 @@ void Gathering::child_done(PromiseState& outer, std::uint32_t index, PromiseStat
         }
     }
     clear();
+}
+
+/// Nobody will see how those ended that have, nor what their values consist of.
+void Gathering::overrule_kept() noexcept {
+    for (const Child& ended : children_) {
+        if (ended.kept) PromiseAccess::state(ended.kept)->overrule();
+    }
 }
 
 void Gathering::child_lost(PromiseState& outer, std::uint32_t index) noexcept {

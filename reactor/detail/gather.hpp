@@ -62,6 +62,7 @@ private:
     void child_done(PromiseState& outer, std::uint32_t index, PromiseState& child,
                     const PromiseState* running);
     void child_lost(PromiseState& outer, std::uint32_t index) noexcept;
+    void overrule_kept() noexcept;
 
     Collect collect_;
     bool settled_;

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -22,12 +21,13 @@
 #include <thread>
 #include <vector>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <test/support/temporary_directory.hpp>
 
 namespace {
 
@@ -74,13 +74,6 @@ private:
     pid_t process_;
 };
 
-std::size_t entries_of(const std::string& path) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), &closedir);
-    std::size_t count = 0;
-    while (directory && readdir(directory.get())) ++count;
-    return count < 2 ? 0 : count - 2;  // "." and ".."
-}
-
 /// The first line that the server prints.
 std::string base_url(int output) {
     std::string line;
@@ -92,32 +85,6 @@ std::string base_url(int output) {
 double seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
-
-/// A directory of its own, removed with what a crawl leaves in it: files, and one level of folders.
-class Directory {
-public:
-    Directory() {
-        if (!mkdtemp(&path_[0])) throw std::system_error(errno, std::system_category(), "mkdtemp");
-    }
-    Directory(const Directory&) = delete;
-    Directory& operator=(const Directory&) = delete;
-    ~Directory() { remove(path_); }
-
-    const std::string& path() const noexcept { return path_; }
-
-private:
-    static void remove(const std::string& path) {
-        if (unlink(path.c_str()) == 0) return;
-        const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), &closedir);
-        while (const dirent* const entry = directory ? readdir(directory.get()) : nullptr) {
-            const std::string name = entry->d_name;
-            if (name != "." && name != "..") remove(path + "/" + name);
-        }
-        rmdir(path.c_str());
-    }
-
-    std::string path_ = "/tmp/crawl-bench-XXXXXX";
-};
 
 /// Who fetches the pictures, with what stands before each address in its list.
 struct Client {
@@ -175,8 +142,8 @@ void crawl(const std::string& crawler, const Client& client, const std::string& 
     close(ends[1]);
     const std::string base = base_url(ends[0]);
 
-    const Directory directory;
-    const std::string list = directory.path() + "/urls";
+    const support::TemporaryDirectory directory;
+    const std::string list = directory / "urls";
     std::ofstream urls(list.c_str());
     for (unsigned long i = 1; i <= count; ++i) urls << client.before << base << i << ".png\n";
     urls.close();
@@ -185,15 +152,16 @@ void crawl(const std::string& crawler, const Client& client, const std::string& 
     const int nowhere = checked(open("/dev/null", O_WRONLY | O_CLOEXEC), "open /dev/null");
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
-    Child fetching(client.command(program, list, directory.path() + "/pic", jobs), nowhere);
+    Child fetching(client.command(program, list, directory / "pic", jobs), nowhere);
     std::size_t most = 0;
     rusage used;
     while (!fetching.ended(used)) {
-        most = std::max(most, entries_of("/proc/" + std::to_string(fetching.process()) + "/fd"));
+        most = std::max(
+            most, support::names_in("/proc/" + std::to_string(fetching.process()) + "/fd").size());
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     const std::chrono::duration<double> took = Clock::now() - begin;
-    const std::size_t fetched = entries_of(directory.path() + "/pic");
+    const std::size_t fetched = support::names_in(directory / "pic").size();
     if (fetched != count) {
         throw std::runtime_error(std::to_string(fetched) + " of " + jobs + " pictures came");
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <test/bench/growth.hpp>
+#include <test/bench/waiter.hpp>
 
 namespace {
 
@@ -26,34 +27,15 @@ using reactor::TaskHandle;
 
 constexpr std::size_t batch = bench::smallest_size;
 
-/// Waits for one promise after the other, which it puts where the benchmark completes them.
-class Waiter : public reactor::Task<void> {
-public:
-    explicit Waiter(Promise<int>& slot) : slot_(slot) {}
-
-private:
-    Next start() override { return wait(); }
-    Next wait() {
-        slot_ = loop().create_promise<int>();
-        return await(slot_, &Waiter::got);
-    }
-    Next got(int value) {
-        sum_ += value;
-        return wait();
-    }
-
-    Promise<int>& slot_;
-    long sum_ = 0;
-};
-
 /// So many tasks, each at its wait. They end with the loop.
 struct Suspended {
     explicit Suspended(std::size_t count) : slots(count) {
-        for (Promise<int>& slot : slots) loop.create_task<Waiter>(slot);
+        for (Promise<int>& slot : slots) loop.create_task<bench::Waiter>(slot, stop);
         run_once();
     }
     void run_once() { loop.run_once(Duration::zero()); }
 
+    const bool stop = false;
     std::vector<Promise<int>> slots;
     reactor::EventLoop loop;  // ends first, and with it the tasks
 };

@@ -18,6 +18,7 @@
 
 #include <test/bench/call_soon_batches.hpp>
 #include <test/bench/measure.hpp>
+#include <test/bench/waiter.hpp>
 
 namespace {
 
@@ -45,32 +46,11 @@ std::uint64_t then(std::uint64_t operations, Measurement& measured) {
     });
 }
 
-/// Waits for one promise after the other, which it puts where the benchmark completes them.
-class Waiter : public reactor::Task<void> {
-public:
-    Waiter(Promise<int>& slot, const bool& stop) : slot_(slot), stop_(stop) {}
-
-private:
-    Next start() override { return wait(); }
-    Next wait() {
-        slot_ = loop().create_promise<int>();
-        return await(slot_, &Waiter::got);
-    }
-    Next got(int value) {
-        sum_ += value;
-        return stop_ ? finish() : wait();
-    }
-
-    Promise<int>& slot_;
-    const bool& stop_;
-    long sum_ = 0;
-};
-
 std::uint64_t task_step(std::uint64_t operations, Measurement& measured) {
     reactor::EventLoop loop;
     std::vector<Promise<int>> slots(bench::batch_size);
     bool stop = false;
-    for (Promise<int>& slot : slots) loop.create_task<Waiter>(slot, stop);
+    for (Promise<int>& slot : slots) loop.create_task<bench::Waiter>(slot, stop);
     loop.run_once(reactor::Duration::zero());
     std::size_t next = 0;
     const std::uint64_t done = bench::in_batches(loop, operations, measured, [&] {

@@ -7,6 +7,7 @@
 #include <net/listener.hpp>
 #include <net/socket.hpp>
 #include <reactor/combinators.hpp>
+#include <reactor/handle.hpp>
 
 #include <test/support/loop_test.hpp>
 #include <test/support/pattern.hpp>
@@ -59,6 +60,24 @@ inline Pair pair(TestLoop& loop, const Endpoint& at = any_port) {
     made.server = loop.run_until_complete(accepted);
     loop.run_iterations(1);  // in which the client lets go of the watch that told of the connect
     return made;
+}
+
+/// Goes on for a second, in which a timer beats and a connection transfers as if nothing else were
+/// there.
+inline void check_that_nothing_is_held_up(TestLoop& loop, Pair& connection) {
+    const std::string bytes = pattern(1 << 20);
+    int beats = 0;
+    loop.selector().set_patience(reactor::Duration::zero());
+    reactor::TimerHandle heart = loop.call_every(milliseconds(10), [&] { ++beats; });
+    const Promise<void> sent = connection.client.send(bytes);
+    const Promise<std::string> received = connection.server.read_all(bytes.size());
+    const Promise<void> ended = connection.client.shutdown_send();
+    loop.run_for(seconds(1));
+    heart.cancel();
+    be_patient(loop);
+    BOOST_TEST(beats == 100);
+    BOOST_TEST((loop.run_until_complete(received) == bytes));
+    loop.run_until_complete(reactor::gather(sent, ended));
 }
 
 /// Runs until the promise is done; the text of its std::system_error, "" for a value.

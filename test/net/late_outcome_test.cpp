@@ -3,7 +3,6 @@
 
 #include "connected.hpp"
 
-#include <net/http/client.hpp>
 #include <net/resolver.hpp>
 #include <reactor/combinators.hpp>
 #include <reactor/task.hpp>
@@ -206,52 +205,6 @@ REACTOR_LOOP_TEST(if_the_limit_wins_the_socket_is_closed) {
     BOOST_TEST(reactor::testing::open_descriptors() == before);
     BOOST_TEST(loop.timer_count() == 0u);
     BOOST_TEST(loop.watch_count() == 0u);
-}
-
-// Fault C2: from a foreign thread every operation is refused by name and changes nothing.
-REACTOR_LOOP_TEST(operations_from_another_thread_are_refused_by_name) {
-    Pair pair = connected::pair(loop);
-    Socket unconnected(loop);
-    Listener listener(loop, any_port);
-    const Endpoint to = listener.local_endpoint();
-    using Call = std::pair<const char*, std::function<void()>>;
-    const std::vector<Call> calls = {
-        {"connect", [&] { unconnected.connect(to); }},
-        {"connect", [&] { reactor::net::connect(loop, "127.0.0.1", to.port()); }},
-        {"resolve", [&] { reactor::net::resolve(loop, "127.0.0.1", 1); }},
-        {"http_get",
-         [&] { reactor::net::http_get(loop, reactor::net::Url::parse("http://127.0.0.1/")); }},
-        {"read", [&] { pair.server.read(); }},
-        {"read_all", [&] { pair.server.read_all(9); }},
-        {"send", [&] { pair.server.send("x"); }},
-        {"shutdown_send", [&] { pair.server.shutdown_send(); }},
-        {"close", [&] { pair.server.close(); }},
-        {"release", [&] { pair.server.release(); }},
-        {"accept", [&] { listener.accept(); }},
-    };
-    std::vector<std::string> wrong;
-    loop.call_soon([&] {
-        support::on_another_thread([&] {
-            for (const Call& call : calls) {
-                std::string text = "no error";
-                try {
-                    call.second();
-                } catch (const StateError& error) {
-                    text = error.what();
-                } catch (...) {
-                    text = "another error";
-                }
-                if (text.find(call.first) == std::string::npos ||
-                    text.find("call_soon_threadsafe() or a poster()") == std::string::npos) {
-                    wrong.push_back(std::string(call.first) + ": " + text);
-                }
-            }
-        });
-    });
-    loop.run_iterations(1);
-    for (const std::string& text : wrong) BOOST_ERROR(text);
-    loop.run_until_complete(pair.client.send("fine"));
-    BOOST_TEST(loop.run_until_complete(pair.server.read()) == "fine");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

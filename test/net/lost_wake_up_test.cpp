@@ -5,7 +5,8 @@
 
 #include <reactor/detail/inbox.hpp>
 
-#include <cstdint>
+#include <test/support/forwarding_selector.hpp>
+
 #include <functional>
 #include <future>
 #include <memory>
@@ -47,33 +48,23 @@ struct Errors {
 };
 
 /// In place of a sleep it does something, once.
-class SleepingSelector final : public reactor::Selector {
+class SleepingSelector final : public support::ForwardingSelector {
 public:
+    SleepingSelector() : ForwardingSelector("poll") {}
     const char* name() const noexcept override { return "sleeping"; }
-    void add(int fd, unsigned interest, std::uint64_t token) override {
-        real_->add(fd, interest, token);
-    }
-    void modify(int fd, unsigned interest, std::uint64_t token) override {
-        real_->modify(fd, interest, token);
-    }
-    void remove(int fd) noexcept override { real_->remove(fd); }
-    void reset() override { real_->reset(); }
     void wait(reactor::Duration timeout, std::vector<reactor::SelectorEvent>& ready) override {
-        real_->wait(reactor::Duration::zero(), ready);
+        ForwardingSelector::wait(reactor::Duration::zero(), ready);
         if (!ready.empty() || timeout <= reactor::Duration::zero()) return;
         if (asleep) {
             const auto once = std::move(asleep);
             asleep = nullptr;
             once();
         } else {
-            real_->wait(timeout, ready);
+            ForwardingSelector::wait(timeout, ready);
         }
     }
 
     std::function<void()> asleep;
-
-private:
-    const std::unique_ptr<reactor::Selector> real_ = reactor::make_selector("poll");
 };
 
 /// A loop that cannot be woken from the moment on in which it falls asleep to the one in which

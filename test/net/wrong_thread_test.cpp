@@ -6,6 +6,7 @@
 #include <net/create_datagram_endpoint.hpp>
 #include <net/datagram_protocol.hpp>
 #include <net/datagram_socket.hpp>
+#include <net/http/client.hpp>
 #include <net/open_connection.hpp>
 #include <net/pipe.hpp>
 #include <net/process.hpp>
@@ -176,6 +177,30 @@ REACTOR_LOOP_TEST(C2_nothing_that_there_is_is_touched) {
     BOOST_TEST(server.is_serving());
     server.close();
     loop.run_until_idle();
+}
+
+REACTOR_LOOP_TEST(C2_operations_of_sockets_change_nothing) {
+    Pair pair = connected::pair(loop);
+    Socket unconnected(loop);
+    Listener listener(loop, any_port);
+    const Endpoint to = listener.local_endpoint();
+    const std::vector<Call> calls = {
+        {"connect", [&] { unconnected.connect(to); }},
+        {"connect", [&] { reactor::net::connect(loop, "127.0.0.1", to.port()); }},
+        {"resolve", [&] { reactor::net::resolve(loop, "127.0.0.1", 1); }},
+        {"http_get",
+         [&] { reactor::net::http_get(loop, reactor::net::Url::parse("http://127.0.0.1/")); }},
+        {"read", [&] { pair.server.read(); }},
+        {"read_all", [&] { pair.server.read_all(9); }},
+        {"send", [&] { pair.server.send("x"); }},
+        {"shutdown_send", [&] { pair.server.shutdown_send(); }},
+        {"close", [&] { pair.server.close(); }},
+        {"release", [&] { pair.server.release(); }},
+        {"accept", [&] { listener.accept(); }},
+    };
+    for (const std::string& text : not_refused(loop, calls)) BOOST_ERROR(text);
+    loop.run_until_complete(pair.client.send("fine"));
+    BOOST_TEST(loop.run_until_complete(pair.server.read()) == "fine");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,6 +46,22 @@ bool has(const std::string& text, const std::string& part) {
 
 void nothing() {}
 
+/// Two promises that wait for each other.
+struct Circle {
+    explicit Circle(reactor::testing::TestLoop& loop) {
+        auto first = loop.create_promise<void>();
+        auto second = loop.create_promise<void>();
+        a = first.then([this] { return b; }, reactor::Here("f", "a.cpp", 1));
+        b = second.then([this] { return a; }, reactor::Here("f", "b.cpp", 2));
+        first.set_result();
+        second.set_result();
+        loop.run_until_idle();
+    }
+
+    Promise<void> a;
+    Promise<void> b;
+};
+
 }  // namespace
 
 namespace inspected {
@@ -239,17 +255,9 @@ REACTOR_LOOP_TEST(who_waits_for_parts_of_one_chain_tells_it_from_there) {
 }
 
 REACTOR_LOOP_TEST(who_waits_for_a_circle_from_outside_tells_it_as_well) {
-    auto first = loop.create_promise<void>();
-    auto second = loop.create_promise<void>();
-    Promise<void> a;
-    Promise<void> b;
-    a = first.then([&] { return b; }, reactor::Here("f", "a.cpp", 1));
-    b = second.then([&] { return a; }, reactor::Here("f", "b.cpp", 2));
-    first.set_result();
-    second.set_result();
-    loop.run_until_idle();
-    auto outside = a.then([] {}, reactor::Here("f", "c.cpp", 3));
-    auto beside = a.then([] {}, reactor::Here("f", "d.cpp", 4));
+    const Circle circle(loop);
+    auto outside = circle.a.then([] {}, reactor::Here("f", "c.cpp", 3));
+    auto beside = circle.a.then([] {}, reactor::Here("f", "d.cpp", 4));
     const Alive alive = why_alive(loop);
     BOOST_TEST_REQUIRE(alive.entries.size() == 2u);
     for (const Waiting& entry : alive.entries) {
@@ -259,15 +267,7 @@ REACTOR_LOOP_TEST(who_waits_for_a_circle_from_outside_tells_it_as_well) {
 }
 
 REACTOR_LOOP_TEST(promises_that_wait_for_each_other_in_a_circle_are_told) {
-    auto first = loop.create_promise<void>();
-    auto second = loop.create_promise<void>();
-    Promise<void> a;
-    Promise<void> b;
-    a = first.then([&] { return b; }, reactor::Here("f", "a.cpp", 1));
-    b = second.then([&] { return a; }, reactor::Here("f", "b.cpp", 2));
-    first.set_result();
-    second.set_result();
-    loop.run_until_idle();
+    const Circle circle(loop);
     const Alive alive = why_alive(loop);
     BOOST_TEST(alive.text() ==
                "promise  then  waiting for then made at b.cpp:2, and so on in a circle, with 1 "

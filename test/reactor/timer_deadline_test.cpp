@@ -9,6 +9,7 @@
 
 #include <reactor/testing_selector.hpp>
 
+#include <test/support/forwarding_selector.hpp>
 #include <test/support/loop_test.hpp>
 
 using namespace support;
@@ -21,26 +22,14 @@ using reactor::TimePoint;
 namespace {
 
 /// A selector that counts its waits.
-class Counting final : public reactor::Selector {
+class Counting final : public support::ForwardingSelector {
 public:
-    explicit Counting(const char* name) : inner_(reactor::make_selector(name)) {}
-    const char* name() const noexcept override { return inner_->name(); }
-    void add(int fd, unsigned interest, std::uint64_t token) override {
-        inner_->add(fd, interest, token);
-    }
-    void modify(int fd, unsigned interest, std::uint64_t token) override {
-        inner_->modify(fd, interest, token);
-    }
-    void remove(int fd) noexcept override { inner_->remove(fd); }
-    void reset() override { inner_->reset(); }
+    using ForwardingSelector::ForwardingSelector;
     void wait(reactor::Duration timeout, std::vector<reactor::SelectorEvent>& ready) override {
         ++waits;
-        inner_->wait(timeout, ready);
+        ForwardingSelector::wait(timeout, ready);
     }
     int waits = 0;
-
-private:
-    std::unique_ptr<reactor::Selector> inner_;
 };
 
 /// The steady clock, set forward by 200 days.

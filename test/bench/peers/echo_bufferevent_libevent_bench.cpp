@@ -5,7 +5,6 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
-#include <event2/listener.h>
 
 #include <stdexcept>
 
@@ -19,9 +18,6 @@ public:
     explicit Server(bench::Clients& clients) : clients_(clients) {}
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
-    ~Server() {
-        if (listener_) evconnlistener_free(listener_);
-    }
 
     void add(int fd) {
         bufferevent* const connection =
@@ -33,15 +29,7 @@ public:
         }
         if (clients_.come()) event_base_loopbreak(base_.get());
     }
-    void listen(int fd) {
-        listener_ = evconnlistener_new(
-            base_.get(),
-            [](evconnlistener*, int accepted, sockaddr*, int, void* self) {
-                static_cast<Server*>(self)->add(accepted);
-            },
-            this, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-        if (!listener_) throw std::runtime_error("evconnlistener_new");
-    }
+    void listen(int fd) { listener_ = bench::libevent_listen(*base_, fd, *this); }
     void run() { event_base_dispatch(base_.get()); }
 
 private:
@@ -56,7 +44,7 @@ private:
 
     bench::Clients& clients_;
     bench::LibeventBase base_ = bench::make_libevent_base(bench::libevent_on_one_thread);
-    evconnlistener* listener_ = nullptr;
+    bench::LibeventListener listener_;
 };
 
 }  // namespace

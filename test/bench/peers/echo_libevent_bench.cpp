@@ -4,7 +4,6 @@
 // the same as the limit's, by recv() into one buffer and send().
 #include <event2/event.h>
 #include <event2/event_struct.h>
-#include <event2/listener.h>
 
 #include <memory>
 #include <stdexcept>
@@ -21,9 +20,6 @@ public:
     explicit Server(bench::Clients& clients) : clients_(clients) {}
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
-    ~Server() {
-        if (listener_) evconnlistener_free(listener_);
-    }
 
     void add(int fd) {
         std::unique_ptr<Connection> connection(new Connection);
@@ -36,15 +32,7 @@ public:
         connection.release();
         if (clients_.come()) event_base_loopbreak(base_.get());
     }
-    void listen(int fd) {
-        listener_ = evconnlistener_new(
-            base_.get(),
-            [](evconnlistener*, int accepted, sockaddr*, int, void* self) {
-                static_cast<Server*>(self)->add(accepted);
-            },
-            this, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-        if (!listener_) throw std::runtime_error("evconnlistener_new");
-    }
+    void listen(int fd) { listener_ = bench::libevent_listen(*base_, fd, *this); }
     void run() { event_base_dispatch(base_.get()); }
 
 private:
@@ -65,7 +53,7 @@ private:
 
     bench::Clients& clients_;
     bench::LibeventBase base_ = bench::make_libevent_base(bench::libevent_on_one_thread);
-    evconnlistener* listener_ = nullptr;
+    bench::LibeventListener listener_;
     bench::RawEcho echo_;
 };
 

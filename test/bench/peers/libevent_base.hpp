@@ -3,6 +3,7 @@
 #define REACTOR_TEST_BENCH_PEERS_LIBEVENT_BASE_HPP
 
 #include <event2/event.h>
+#include <event2/listener.h>
 
 #include <memory>
 #include <stdexcept>
@@ -30,6 +31,24 @@ inline LibeventBase make_libevent_base(int flags) {
 /// For one thread, which closes no duplicated descriptors.
 constexpr int libevent_on_one_thread =
     EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST | EVENT_BASE_FLAG_IGNORE_ENV;
+
+struct FreeListener {
+    void operator()(evconnlistener* listener) const { evconnlistener_free(listener); }
+};
+using LibeventListener = std::unique_ptr<evconnlistener, FreeListener>;
+
+/// Gives each client of a socket that listens, which it takes over, to server.add(descriptor).
+template <class Server>
+LibeventListener libevent_listen(event_base& base, int fd, Server& server) {
+    LibeventListener listener(evconnlistener_new(
+        &base,
+        [](evconnlistener*, int accepted, sockaddr*, int, void* to) {
+            static_cast<Server*>(to)->add(accepted);
+        },
+        &server, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd));
+    if (!listener) throw std::runtime_error("evconnlistener_new");
+    return listener;
+}
 
 inline std::string libevent_version() { return std::string("libevent ") + event_get_version(); }
 
