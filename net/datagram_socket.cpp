@@ -2,6 +2,7 @@
 #include <net/datagram_socket.hpp>
 #include <net/detail/datagram_settings.hpp>
 #include <net/detail/datagram_state.hpp>
+#include <net/detail/transport_service.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -46,7 +47,14 @@ DatagramSocket DatagramSocket::adopt(EventLoop& loop, int descriptor) {
     checked(loop);
     DatagramSocket made;
     made.state_.reset(new DatagramState(loop, DatagramDescriptor()));
-    made.state_->socket() = DatagramDescriptor::adopt(loop, descriptor);
+    DatagramDescriptor adopted = DatagramDescriptor::adopt(loop, descriptor);
+    try {
+        loop.service<detail::TransportService>().watches.require_free("adopt", descriptor);
+        made.state_->take_over(adopted);
+    } catch (...) {
+        adopted.release();  // the caller's still
+        throw;
+    }
     return made;
 }
 

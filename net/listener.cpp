@@ -5,6 +5,7 @@
 #include <net/detail/transport_service.hpp>
 #include <net/listener.hpp>
 #include <reactor/detail/descriptor_watch.hpp>
+#include <reactor/detail/loop_state.hpp>
 
 #include <cerrno>
 #include <exception>
@@ -21,6 +22,7 @@ namespace net {
 using reactor::detail::PromiseAccess;
 using reactor::detail::StateOwner;
 using reactor::detail::WatchLoss;
+using reactor::detail::WatchTable;
 
 namespace detail {
 
@@ -39,7 +41,7 @@ struct AcceptOperation final
 }  // namespace
 
 /// What a Listener is made of; owned by it, at an address that does not change.
-class ListenerState {
+class ListenerState final : public reactor::detail::DescriptorHolder {
 public:
     explicit ListenerState(EventLoop& loop) : core(loop.core()) { core.retain(); }
     ~ListenerState() {
@@ -51,7 +53,10 @@ public:
 
     Promise<Socket> accept(const Deadline& deadline, const Here& here);
     void close() noexcept;
-    void take(ListeningSocket socket) noexcept { socket_ = std::move(socket); }
+    void take(ListeningSocket& socket);
+    // As DescriptorHolder.
+    void number_taken(int) noexcept override { socket_.let_go(); }
+    void number_lost(int) noexcept override { watch_lost(0, {WatchLoss::closed, EBADF}); }
     /// The pending accept was cancelled.
     void forget() noexcept { detach(); }
 
@@ -64,6 +69,7 @@ private:
     using Watch = reactor::detail::DescriptorWatch<ListenerState>;
     friend Watch;
 
+    WatchTable& table() noexcept { return static_cast<reactor::detail::LoopState&>(core).watches; }
     bool advance(AcceptOperation& accept);
     Socket wrap(int descriptor, const Endpoint& peer);
     void watch_ready(unsigned);
@@ -85,11 +91,17 @@ void AcceptOperation::abandon() noexcept { owner->forget(); }
 
 }  // namespace
 
+void ListenerState::take(ListeningSocket& socket) {
+    table().hold("listen", socket.descriptor(), *this, WatchTable::Hold::exclusive);
+    socket_ = std::move(socket);
+}
+
 void ListenerState::close() noexcept {
     core.require_thread("Listener::close");
     AcceptOperation* const accepting = accepting_;
     accepting_ = nullptr;
     watch_.stop();
+    table().let_go(descriptor(), *this);
     if (is_open()) {
         if (!core.closed.load(std::memory_order_relaxed)) {
             core.loop->forget_descriptor(descriptor());
@@ -164,7 +176,10 @@ void ListenerState::watch_lost(unsigned, const WatchLoss& loss) noexcept {
     watch_.stop();
     std::exception_ptr error;
     if (accepting_) error = lost_watch_error(loss, descriptor(), "accept on", local());
-    if (loss.kind == WatchLoss::closed) socket_.let_go();
+    if (loss.kind == WatchLoss::closed) {
+        table().let_go(descriptor(), *this);
+        socket_.let_go();
+    }
     if (!accepting_) return;
     // Last: a promise that nobody holds may be reported, and the handler do anything.
     const StateOwner<AcceptOperation> accept = detach();
@@ -225,7 +240,7 @@ Listener::Listener(EventLoop& loop, const Endpoint& at, ListenerOptions options)
     state_.reset(new ListenerState(loop));
     detail::ListeningSocket socket = detail::ListeningSocket::open(loop, at, in_detail(options));
     socket.listen();
-    state_->take(std::move(socket));
+    state_->take(socket);
 }
 Listener::Listener(Listener&&) noexcept = default;
 Listener& Listener::operator=(Listener&&) noexcept = default;
@@ -235,7 +250,13 @@ Listener Listener::adopt(EventLoop& loop, int descriptor) {
     check_loop(loop);
     Listener made;
     made.state_.reset(new ListenerState(loop));
-    made.state_->take(detail::ListeningSocket::adopt(loop, descriptor));
+    detail::ListeningSocket adopted = detail::ListeningSocket::adopt(loop, descriptor);
+    try {
+        made.state_->take(adopted);
+    } catch (...) {
+        adopted.let_go();  // the caller's still
+        throw;
+    }
     return made;
 }
 

@@ -218,8 +218,8 @@ Promise<Transport> make_transport(EventLoop& loop, int descriptor,
     const bool simulated = calls.simulates(descriptor);
     if (!simulated) require_stream_socket(descriptor);
     const Endpoint remote = remote_name(calls, descriptor);
-    TransportState* const state =
-        TransportState::make(loop, descriptor, remote, std::move(protocol), false);
+    TransportState* const state = TransportState::make(
+        loop, descriptor, remote, std::move(protocol), TransportState::Origin::given);
     const Transport transport = TransportAccess::share(state);
     state->release();
     try {

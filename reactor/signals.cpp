@@ -99,7 +99,7 @@ void check_number(const char* call, int signal) {
 
 /// The signals that a loop has, and their callbacks: a service of the loop. It has a wake-up of its
 /// own, so that a full inbox or another loop cannot lose a signal.
-class SignalHandlers {
+class SignalHandlers final : public DescriptorHolder {
 public:
     explicit SignalHandlers(EventLoop& loop) : loop_(loop) {}
     ~SignalHandlers() {
@@ -138,6 +138,26 @@ public:
         return true;
     }
 
+    // As DescriptorHolder. A handler may run at any moment, and notifies: not the file of another
+    // part, and if possible not nobody.
+    void number_taken(int) noexcept override {
+        try {
+            wakeup_.renew();
+        } catch (...) {
+            // There is none: each second somebody looks for one, see replace_wakeup().
+        }
+    }
+    void number_lost(int number) noexcept override {
+        watch_.stop();
+        if (callbacks_.empty()) return;
+        try {
+            replace_wakeup(number, "was closed by somebody else");
+            queue_callbacks();
+        } catch (...) {
+            no_memory();
+        }
+    }
+
     const std::map<int, Handle>& callbacks() const noexcept { return callbacks_; }
 
 private:
@@ -145,6 +165,7 @@ private:
 
     void watch() {
         if (wakeup_.fd() < 0) wakeup_.renew();
+        table().hold("add_signal_handler", wakeup_.fd(), *this, WatchTable::Hold::shared);
         watch_.start(loop_, NodeKind::reader, Options().label(own_label), wakeup_.fd(), *this);
         retry_.cancel();
     }
@@ -205,7 +226,7 @@ private:
 
     /// The wake-up was notified.
     void watch_ready(unsigned) {
-        if (!wakeup_.drain()) replace_wakeup("was closed by somebody else");
+        if (!wakeup_.drain()) lose_wakeup("was closed by somebody else");
         queue_callbacks();
     }
 
@@ -227,10 +248,10 @@ private:
         try {
             switch (loss.kind) {
                 case WatchLoss::closed:
-                    replace_wakeup("was closed by somebody else");
+                    lose_wakeup("was closed by somebody else");
                     break;
                 case WatchLoss::taken:
-                    replace_wakeup("was taken by add_reader(), remove_reader() or their kin");
+                    lose_wakeup("was taken by add_reader(), remove_reader() or their kin");
                     break;
                 case WatchLoss::refused:
                     watch_later();
@@ -238,18 +259,28 @@ private:
             }
             queue_callbacks();  // of those whom the old one would have told
         } catch (...) {
-            log_to_standard_error(LogLevel::error, "no memory to watch for signals");
+            no_memory();
         }
     }
+    static void no_memory() noexcept {
+        log_to_standard_error(LogLevel::error, "no memory to watch for signals");
+    }
+    WatchTable& table() noexcept { return static_cast<LoopState&>(loop_.core()).watches; }
 
     /// The number is somebody else's now, whose file may be always ready, or never.
-    void replace_wakeup(const char* why) {
-        Report told("The signals' wake-up descriptor " + std::to_string(wakeup_.fd()) + ' ' + why);
+    void lose_wakeup(const char* why) {
+        const int number = wakeup_.fd();
+        table().let_go(number, *this);
+        number_taken(number);
+        replace_wakeup(number, why);
+    }
+
+    void replace_wakeup(int number, const char* why) {
+        Report told("The signals' wake-up descriptor " + std::to_string(number) + ' ' + why);
         told.details.emplace_back("remedy",
                                   "find who closes a descriptor that is not its own, or twice");
         watch_.stop();
         try {
-            wakeup_.renew();
             watch();
         } catch (...) {
             told.message +=

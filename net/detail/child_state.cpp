@@ -2,6 +2,7 @@
 #include <net/detail/child_service.hpp>
 #include <net/detail/child_state.hpp>
 #include <reactor/detail/inbox.hpp>
+#include <reactor/detail/loop_state.hpp>
 #include <reactor/detail/signals_blocked.hpp>
 
 #include <cerrno>
@@ -22,6 +23,8 @@ namespace detail {
 
 using reactor::detail::PromiseAccess;
 using reactor::detail::StateOwner;
+using reactor::detail::WatchLoss;
+using reactor::detail::WatchTable;
 
 namespace {
 
@@ -63,6 +66,7 @@ ChildState::~ChildState() {
     grace_.cancel();
     looks_.cancel();
     end_watch_.stop();
+    table().let_go(pidfd_.get(), *this);
     core.forget();
 }
 
@@ -78,20 +82,40 @@ bool ChildState::watch_descriptor() {
     pidfd_ = OwnedDescriptor(static_cast<int>(::syscall(pidfd_open_call, pid_, 0u)));
     if (!pidfd_) return false;
     try {
+        table().hold("start_process", pidfd_.get(), *this, WatchTable::Hold::exclusive);
         end_watch_.start(*core.loop, reactor::detail::NodeKind::reader,
                          Options().owned_descriptor().label("net::Process ends"), pidfd_.get(),
-                         *this, 0, Watch::Number::opened);
+                         *this, 0, Watch::Number::ours);
         return true;
     } catch (const std::system_error&) {
-        pidfd_.close();
+        close_pidfd();
         return false;
+    } catch (...) {
+        close_pidfd();
+        throw;
     }
 }
+
+WatchTable& ChildState::table() noexcept {
+    return static_cast<reactor::detail::LoopState&>(core).watches;
+}
+
+void ChildState::close_pidfd() noexcept {
+    end_watch_.stop();
+    table().let_go(pidfd_.get(), *this);
+    table().forget_all(pidfd_.get());
+    pidfd_.close();
+}
+
+void ChildState::number_lost(int) noexcept { watch_lost(0, {WatchLoss::closed, EBADF}); }
 
 /// The child goes on all the same, and so does the waiting for its end.
 void ChildState::watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept {
     end_watch_.stop();
-    if (loss.kind == reactor::detail::WatchLoss::closed) pidfd_.release();  // somebody else's now
+    if (loss.kind == WatchLoss::closed) {
+        table().let_go(pidfd_.get(), *this);
+        pidfd_.release();  // somebody else's now
+    }
     try {
         watch_on_thread();
         return;
@@ -173,9 +197,7 @@ void ChildState::end() noexcept {
     running_ = false;
     grace_.cancel();
     looks_.cancel();
-    end_watch_.stop();
-    if (pidfd_) core.loop->forget_descriptor(pidfd_.get());
-    pidfd_.close();
+    close_pidfd();
     // Last: a failure that nobody holds is reported, and the handler may do anything.
     while (!waits_.empty()) {
         const StateOwner<ChildWait> wait = waits_.take_first();
@@ -228,7 +250,12 @@ int ChildState::deliver(int signal) noexcept {
     const bool group_killed =
         ours && signal == SIGKILL && group_ends_with_it_ && ::kill(-pid_, SIGKILL) == 0;
     if (ended) return ESRCH;
-    if (group_killed) return 0;
+    const int code = deliver_to_child(signal, ours);
+    // By the group's signal: one that must not be killed by us is in it all the same.
+    return code == ESRCH && group_killed ? 0 : code;
+}
+
+int ChildState::deliver_to_child(int signal, bool ours) noexcept {
     if (pidfd_) {
         if (::syscall(pidfd_send_signal_call, pidfd_.get(), signal, nullptr, 0u) == 0) return 0;
         if (errno != ENOSYS) return errno;

@@ -42,7 +42,7 @@ struct ChildWait final
 ///
 ///     running ──look(): it has ended──────────────> ended: with a status, or an error
 ///        └─────the loop is closed: loop_closed()──> ended, without either
-class ChildState {
+class ChildState final : public reactor::detail::DescriptorHolder {
 public:
     ChildState(EventLoop& loop, ::pid_t pid, std::string name, bool group_ends_with_it);
     ~ChildState();
@@ -72,6 +72,9 @@ public:
     /// What has to be waited for by others still: a child that ends soon, or one that goes on.
     enum class Left { nothing, killed, going_on };
     Left loop_closed() noexcept;
+    // As DescriptorHolder.
+    void number_taken(int) noexcept override { pidfd_.release(); }
+    void number_lost(int) noexcept override;
     /// A wait() was cancelled.
     void forget(ChildWait& wait) noexcept { waits_.take(wait); }
 
@@ -86,6 +89,8 @@ private:
     void watch_ready(unsigned) { look(); }
     void watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept;
 
+    reactor::detail::WatchTable& table() noexcept;
+    void close_pidfd() noexcept;
     bool watch_descriptor();
     void watch_on_thread();
     int ask(::siginfo_t& info, int options) const noexcept;
@@ -95,6 +100,7 @@ private:
     void kill_late() noexcept;
     bool kill_unasked() noexcept;
     int deliver(int signal) noexcept;
+    int deliver_to_child(int signal, bool ours) noexcept;
 
     const ::pid_t pid_;
     const std::string name_;  // "cat, process 4711"

@@ -101,10 +101,18 @@ void DatagramDescriptor::close() noexcept {
 
 int DatagramDescriptor::release() noexcept {
     file_ = UnixSocketFile();  // it stays
-    const int descriptor = socket_->release();
+    error_code error;
+    const int descriptor = socket_->release(error);  // fails, with -1, if the number is lost
     socket_.reset();
     connected_ = false;
     return descriptor;
+}
+
+void DatagramDescriptor::lose_number() noexcept {
+    if (!socket_) return;
+    file_ = UnixSocketFile();
+    error_code ignored;
+    socket_->release(ignored);
 }
 
 void DatagramDescriptor::check_loop(const EventLoop& loop, const char* call) {

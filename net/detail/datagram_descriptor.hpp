@@ -134,6 +134,10 @@ public:
     /// Closes, and removes the Unix file if it is still the one that was made here.
     void close() noexcept;
     int release() noexcept;
+    /// Somebody else has closed it, and its number may be another file's: forgets the number, so
+    /// that everything fails with EBADF. It counts as open until close(). A Unix file stays, since
+    /// without its socket nobody can tell whose it is.
+    void lose_number() noexcept;
 
 private:
     explicit DatagramDescriptor(EventLoop& loop);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/datagram_state.hpp>
+#include <reactor/detail/loop_state.hpp>
 
 #include <exception>
 #include <utility>
@@ -11,18 +12,27 @@ namespace detail {
 using reactor::detail::PromiseState;
 using reactor::detail::StateOwner;
 using reactor::detail::WatchLoss;
+using reactor::detail::WatchTable;
 
 namespace {
 
 const char* const was_closed = "the socket was closed";
 
+WatchTable& table(reactor::detail::LoopCore& core) noexcept {
+    return static_cast<reactor::detail::LoopState&>(core).watches;
+}
+
 }  // namespace
 
 DatagramState::DatagramState(EventLoop& loop, DatagramDescriptor descriptor)
-    : core(loop.core()),
-      socket_(std::move(descriptor)),
-      buffer_(loop.service<SocketService>().buffer.get()) {
+    : core(loop.core()), buffer_(loop.service<SocketService>().buffer.get()) {
+    if (descriptor.is_open()) take_over(descriptor);
     core.retain();
+}
+
+void DatagramState::take_over(DatagramDescriptor& descriptor) {
+    table(core).hold("DatagramSocket", descriptor.number(), *this, WatchTable::Hold::shared);
+    socket_ = std::move(descriptor);
 }
 
 DatagramState::~DatagramState() {
@@ -45,6 +55,7 @@ void DatagramState::stop_watching() noexcept {
     if (socket_.is_open() && !core.closed.load(std::memory_order_relaxed)) {
         core.loop->forget_descriptor(socket_.number());
     }
+    table(core).let_go(socket_.number(), *this);
 }
 
 void DatagramState::close() noexcept {
@@ -78,6 +89,7 @@ void DatagramState::watch_lost(unsigned side, const WatchLoss& loss) noexcept {
 
     // All is taken out, and the number let go of, before the first of them fails.
     const int number = socket_.number();
+    if (foreign) table(core).let_go(number, *this);
     std::exception_ptr receive_error;
     PendingReceive* const receiving = reads ? receiving_ : nullptr;
     if (receiving) {

@@ -11,6 +11,7 @@
 #include <reactor/event_loop.hpp>
 #include <reactor/promise.hpp>
 
+#include <cerrno>
 #include <cstddef>
 
 namespace reactor {
@@ -20,7 +21,7 @@ namespace detail {
 /// What a DatagramSocket is made of; owned by it, at an address that does not change, since the
 /// loop's callbacks point here. Its life is in datagram_state.cpp; the operations are in
 /// datagram_receiving.cpp and datagram_sending.cpp.
-class DatagramState {
+class DatagramState final : public reactor::detail::DescriptorHolder {
 public:
     DatagramState(EventLoop& loop, DatagramDescriptor descriptor);
     ~DatagramState();
@@ -38,6 +39,14 @@ public:
     /// Cancels what is pending and gives the socket away.
     DatagramDescriptor take();
 
+    /// Once, if it was made with an empty one; may throw, and is without it then.
+    void take_over(DatagramDescriptor& descriptor);
+
+    // As DescriptorHolder.
+    void number_taken(int) noexcept override { socket_.lose_number(); }
+    void number_lost(int) noexcept override {
+        watch_lost(reading_side, {reactor::detail::WatchLoss::closed, EBADF});
+    }
     // A pending operation was cancelled.
     void forget(PendingReceive& receive) noexcept;
     void forget(DatagramSend& send) noexcept;

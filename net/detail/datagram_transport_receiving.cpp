@@ -27,7 +27,7 @@ void DatagramTransportState::update_reading() noexcept {
     std::exception_ptr refused;
     try {
         try {
-            service_->watches.add("receive", socket_.number(), node_, &service_->watch_options);
+            watch("receive", node_);
             return;
         } catch (const std::system_error& error) {
             throw watch_error(error, "receive on", socket_.address());
@@ -81,7 +81,7 @@ private:
 
 /// One call of the system: if there is more, the descriptor is still ready in the next iteration.
 void DatagramTransportState::receive() {
-    if (over()) return;
+    if (over() || socket_.number() < 0) return;  // connection_lost() tells of that
     service_->batch.open(longest_);
     const int got = socket_.receive(service_->batch);
     const int code = errno;

@@ -132,7 +132,7 @@ void DatagramTransportState::append(ByteView bytes, const Endpoint& to) {
     writer_ = make_node(NodeKind::writer, "net::DatagramTransport sends",
                         &DatagramTransportState::writable);
     try {
-        service_->watches.add("send", socket_.number(), writer_, &service_->watch_options);
+        watch("send", writer_);
     } catch (const std::system_error& error) {
         throw watch_error(error, "send to", to.empty() ? socket_.peer() : to);
     }

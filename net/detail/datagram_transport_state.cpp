@@ -17,6 +17,7 @@ using reactor::detail::LoopState;
 using reactor::detail::NodeFlag;
 using reactor::detail::NodeKind;
 using reactor::detail::Stored;
+using reactor::detail::WatchTable;
 
 namespace {
 
@@ -78,20 +79,19 @@ DatagramTransportState* DatagramTransportState::make(EventLoop& loop, DatagramDe
     struct Unfinished {
         DatagramDescriptor& socket;
         DatagramTransportState* made;
-        bool reserved;
         ~Unfinished() {
             if (!made) return;
-            if (reserved) made->service_->watches.unreserve(made->socket_.number(), made);
+            made->service_->watches.let_go(made->socket_.number(), *made);
             socket = std::move(made->socket_);
             made->release();
         }
-    } unfinished{socket, nullptr, false};
+    } unfinished{socket, nullptr};
     DatagramTransportState* const state =
         new DatagramTransportState(loop, socket, remote, std::move(protocol));
     unfinished.made = state;
     state->node_ = state->make_node(NodeKind::reader, label, &DatagramTransportState::event);
-    service.watches.reserve("create_datagram_endpoint", state->socket_.number(), state);
-    unfinished.reserved = true;
+    service.watches.hold("create_datagram_endpoint", state->socket_.number(), *state,
+                         WatchTable::Hold::exclusive);
     service.add(*state);
     unfinished.made = nullptr;
     state->add_reference();  // the endpoint's own
@@ -188,7 +188,7 @@ void DatagramTransportState::end_soon() noexcept {
     ending_ = true;
     write_paused_ = false;
     stop_waiting_for_room();
-    if (service_) service_->watches.unreserve(socket_.number(), this);
+    if (service_) service_->watches.share(socket_.number(), *this);
     queue();
 }
 
@@ -215,22 +215,18 @@ void DatagramTransportState::finish() {
 void DatagramTransportState::depart() noexcept {
     { const std::unique_ptr<DatagramProtocol> gone = std::move(protocol_); }
     drop_held();
-    // Out of the selector before the number is free for others; if it is foreign, it is theirs.
-    if (!foreign_) service_->watches.forget_all(socket_.number());
+    // Out of the selector before the number is free for others.
+    service_->watches.let_go(socket_.number(), *this);
+    service_->watches.forget_all(socket_.number());
     service_->remove(*this);
     let_go();
     drop_node(node_);
     release();
 }
 
-/// Of the socket, whose number may be somebody else's by now.
 void DatagramTransportState::let_go() noexcept {
-    if (foreign_) {
-        socket_.release();
-    } else {
-        local_ = socket_.address();  // for those who ask later
-        socket_.close();
-    }
+    local_ = socket_.address();  // for those who ask later
+    socket_.close();
 }
 
 /// Ends without a word; the reference of the endpoint itself, which goes last, keeps it until then.
@@ -239,7 +235,7 @@ void DatagramTransportState::loop_closed() noexcept {
     drop_queue();
     stop_waiting_for_room();
     drop_held();
-    service_->watches.unreserve(socket_.number(), this);
+    service_->watches.let_go(socket_.number(), *this);
     service_->remove(*this);
     service_ = nullptr;
     let_go();
@@ -253,8 +249,12 @@ void DatagramTransportState::loop_closed() noexcept {
 void DatagramTransportState::unwatched() noexcept {
     if (core.closed.load(std::memory_order_relaxed) || !node_) return;
     const int refusal = service_->watches.refusal();
+    const int number = socket_.number();
     // What was not watched has not been lost with its descriptor.
-    if (refusal == 0) foreign_ = foreign_ || watching_ || writer_;
+    if (refusal == 0 && (watching_ || writer_)) {
+        service_->watches.let_go(number, *this);
+        socket_.lose_number();
+    }
     watching_ = false;
     const Keep keep(*this);
     try {
@@ -268,15 +268,31 @@ void DatagramTransportState::unwatched() noexcept {
         queue();  // the one that is gone was on its way to finish()
         return;
     }
+    lose_watch(refusal != 0 ? refusal : EBADF, number);
+}
+
+void DatagramTransportState::number_lost(int number) noexcept {
+    const Keep keep(*this);
+    lose_watch(EBADF, number);
+}
+
+void DatagramTransportState::lose_watch(int code, int number) noexcept {
     std::exception_ptr error;
     try {
-        error = std::make_exception_ptr(std::system_error(
-            refusal != 0 ? refusal : EBADF, std::system_category(),
-            "watch the endpoint: descriptor " + std::to_string(socket_.number())));
+        error = std::make_exception_ptr(
+            std::system_error(code, std::system_category(),
+                              "watch the endpoint: descriptor " + std::to_string(number)));
     } catch (...) {
         error = std::current_exception();
     }
     lose(std::move(error));
+}
+
+/// Throws what WatchTable::add() does.
+void DatagramTransportState::watch(const char* call, Node* node) {
+    const int number = socket_.number();
+    if (number < 0) throw std::system_error(EBADF, std::system_category(), call);
+    service_->watches.add(call, number, node, &service_->watch_options);
 }
 
 }  // namespace detail

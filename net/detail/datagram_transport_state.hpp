@@ -6,6 +6,7 @@
 #include <net/detail/datagram_descriptor.hpp>
 #include <net/detail/datagram_transport_service.hpp>
 #include <net/detail/room_pause.hpp>
+#include <reactor/detail/descriptor_holder.hpp>
 #include <reactor/detail/loop_core.hpp>
 #include <reactor/event_loop.hpp>
 
@@ -30,7 +31,7 @@ namespace detail {
 /// until it is lost, and by what runs or waits in the queue; with one node for its whole life, so
 /// that ending needs no memory. Its life is in datagram_transport_state.cpp; what goes to the
 /// protocol, receiving and sending have sources of their own.
-class DatagramTransportState {
+class DatagramTransportState final : public reactor::detail::DescriptorHolder {
 public:
     /// Takes the socket over, for begin(). With one reference, the caller's. If it throws, the
     /// socket is the caller's still. `remote`: where send() sends to, or empty.
@@ -65,7 +66,7 @@ public:
     std::size_t longest() const noexcept { return longest_; }
     Endpoint local() {
         send_gathered();
-        return socket_.is_open() ? socket_.local() : local_;
+        return socket_.number() >= 0 ? socket_.local() : local_;
     }
     const Endpoint& remote() const noexcept {
         return socket_.peer().empty() ? remote_ : socket_.peer();
@@ -82,6 +83,9 @@ public:
     }
     /// The loop is closing: ends without connection_lost().
     void loop_closed() noexcept;
+    // As DescriptorHolder.
+    void number_taken(int) noexcept override { socket_.lose_number(); }
+    void number_lost(int number) noexcept override;
 
     reactor::detail::LoopCore& core;
     std::size_t place = 0;  // among those of its DatagramTransportService
@@ -150,6 +154,8 @@ private:
     void vanish() noexcept;
     void let_go() noexcept;
     void unwatched() noexcept;
+    void lose_watch(int code, int number) noexcept;
+    void watch(const char* call, Node* node);
 
     // receiving
     void update_reading() noexcept;
@@ -213,9 +219,8 @@ private:
     bool again_ = false;     // node_ is to be queued once more when its turn in this batch has come
     bool inside_ = false;    // a method of the protocol
     bool closing_ = false;
-    bool ending_ = false;   // connection_lost() is next
-    bool foreign_ = false;  // the descriptor is not ours any more
-    bool asking_ = false;   // by `retry_`, since an event does not tell of room
+    bool ending_ = false;  // connection_lost() is next
+    bool asking_ = false;  // by `retry_`, since an event does not tell of room
     bool write_paused_ = false;
     bool told_paused_ = false;  // what the protocol knows of that
     bool flow_queued_ = false;

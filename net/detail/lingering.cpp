@@ -67,6 +67,8 @@ void Lingering::watch(int descriptor) {
     one.limit =
         loop_.call_at(Options().label("net::Transport: end of lingering"),
                       deadline_after(now, longest_silence), &Lingering::close, this, descriptor);
+    service_.watches.hold("Transport::close", descriptor, *this,
+                          reactor::detail::WatchTable::Hold::shared);
     one.watch.start(loop_, reactor::detail::NodeKind::reader,
                     Options().owned_descriptor().label("net::Transport lingers"), descriptor, *this,
                     static_cast<unsigned>(descriptor));
@@ -81,7 +83,16 @@ void Lingering::watch_lost(unsigned number, const reactor::detail::WatchLoss& lo
     if (loss.kind == WatchLoss::taken) return;  // closed when its time is over
     found->second.limit.cancel();
     descriptors_.erase(found);
+    service_.watches.let_go(descriptor, *this);
     if (loss.kind == WatchLoss::refused) service_.close(descriptor);
+}
+
+void Lingering::number_taken(int descriptor) noexcept {
+    const auto found = descriptors_.find(descriptor);
+    if (found == descriptors_.end()) return;
+    found->second.watch.stop();
+    found->second.limit.cancel();
+    descriptors_.erase(found);
 }
 
 void Lingering::watch_ready(unsigned number) {
@@ -105,6 +116,7 @@ void Lingering::close(int descriptor) noexcept {
     found->second.watch.stop();
     found->second.limit.cancel();
     descriptors_.erase(found);
+    service_.watches.let_go(descriptor, *this);
     loop_.forget_descriptor(descriptor);
     service_.close(descriptor);
 }

@@ -21,7 +21,7 @@ class TransportService;
 /// with bytes unread, the system would reset the connection, and the peer lose what it has not read
 /// yet. So their sending half is ended, and what comes is thrown away until the peer ends its half.
 /// A service of the loop, which owns them.
-class Lingering {
+class Lingering final : public reactor::detail::DescriptorHolder {
 public:
     explicit Lingering(EventLoop& loop);
     ~Lingering();
@@ -30,6 +30,10 @@ public:
 
     /// Takes the descriptor over, which nobody watches.
     void take(int descriptor) noexcept;
+
+    /// As DescriptorHolder: nobody is to be told.
+    void number_taken(int descriptor) noexcept override;
+    void number_lost(int) noexcept override {}
 
 private:
     using Watch = reactor::detail::DescriptorWatch<Lingering>;

@@ -27,12 +27,12 @@ struct PipeEnd {
 
 /// Takes over a descriptor that is non-blocking and close-on-exec by the next batch, in which
 /// connection_made() comes. If it throws, the descriptor is the caller's still. `call` is for
-/// messages.
+/// messages. `opened`: by the library, not by the program.
 Transport pipe_transport(const char* call, EventLoop& loop, int descriptor, PipeEnd end,
-                         std::unique_ptr<Protocol> protocol);
+                         std::unique_ptr<Protocol> protocol, bool opened = false);
 
-/// The same as a Stream, good for use once connection_made() has run; one that may be dropped while
-/// open.
+/// The same as a Stream, of one that the library has opened; good for use once connection_made()
+/// has run; one that may be dropped while open.
 Stream pipe_stream(const char* call, EventLoop& loop, int descriptor, PipeEnd end);
 
 }  // namespace detail

@@ -82,6 +82,7 @@ void ServerState::watch_lost(unsigned index, const WatchLoss& loss) noexcept {
     Listening& one = listening_[index];
     one.watch.stop();
     if (loss.kind == WatchLoss::closed) {
+        let_go(one);
         one.socket.let_go();
         return;
     }
@@ -169,6 +170,7 @@ void ServerState::end_rest() {
 void ServerState::watch_ready(unsigned index) {
     const Keep keep(*this);
     Listening& from = listening_[index];
+    if (!from.socket.is_open()) return;
     const std::uint64_t iteration = state_of(core).counters.iterations;
     const bool burst = from.ready_in + 1 == iteration;
     from.ready_in = iteration;
@@ -305,8 +307,8 @@ std::unique_ptr<Protocol> ServerState::make_protocol(const Endpoint& peer) {
 
 void ServerState::connect(int descriptor, const Endpoint& peer,
                           std::unique_ptr<Protocol> protocol) {
-    TransportState* const transport =
-        TransportState::make(loop_, descriptor, peer, std::move(protocol), true);
+    TransportState* const transport = TransportState::make(
+        loop_, descriptor, peer, std::move(protocol), TransportState::Origin::accepted);
     struct Release {
         TransportState* transport;
         ~Release() { transport->release(); }

@@ -18,6 +18,12 @@ ServerState::ServerState(EventLoop& loop, std::vector<ListeningSocket> sockets,
       options_(options) {
     listening_.reserve(sockets.size());
     for (ListeningSocket& socket : sockets) listening_.emplace_back(std::move(socket));
+    try {
+        for (Listening& one : listening_) hold(one);
+    } catch (...) {
+        for (Listening& one : listening_) let_go(one);
+        throw;
+    }
     core.retain();
     servers_.add(*this);
 }
@@ -55,7 +61,10 @@ void ServerState::take_seat(std::shared_ptr<ServerGroupState> group, std::size_t
 void ServerState::start_serving() {
     if (closed_ || serving_) return;
     try {
-        for (Listening& one : listening_) one.socket.listen();
+        for (Listening& one : listening_) {
+            one.socket.listen();
+            hold(one);
+        }
         serving_ = true;
         if (!is_full()) watch();
     } catch (...) {
@@ -71,12 +80,25 @@ void ServerState::close() noexcept {
     settle();
 }
 
+/// In a network in memory there is no descriptor before it listens. Listening is at its place for
+/// good.
+void ServerState::hold(Listening& one) {
+    using Hold = reactor::detail::WatchTable::Hold;
+    const int descriptor = one.socket.descriptor();
+    if (descriptor >= 0) service_.watches.hold("listen", descriptor, one, Hold::exclusive);
+}
+
+void ServerState::let_go(Listening& one) noexcept {
+    if (!is_closed_loop()) service_.watches.let_go(one.socket.descriptor(), one);
+}
+
 void ServerState::close_sockets() noexcept {
     closed_ = true;
     rest_.cancel();
     unwatch();
     if (!is_closed_loop()) service_.remove_shortage(*this);
     for (Listening& one : listening_) {
+        let_go(one);
         // Out of the selector before the number is free for others.
         if (!is_closed_loop() && one.socket.descriptor() >= 0) {
             loop_.forget_descriptor(one.socket.descriptor());

@@ -114,8 +114,11 @@ private:
 
     static constexpr std::uint64_t never_ready = static_cast<std::uint64_t>(-1);
 
-    struct Listening {
+    struct Listening final : reactor::detail::DescriptorHolder {
         explicit Listening(ListeningSocket opened) noexcept : socket(std::move(opened)) {}
+        // As DescriptorHolder.
+        void number_taken(int) noexcept override { socket.let_go(); }
+        void number_lost(int) noexcept override { watch.stop(); }
 
         ListeningSocket socket;
         reactor::detail::DescriptorWatch<ServerState> watch;
@@ -129,6 +132,8 @@ private:
     // Not inline: gcc 12 would see uses after it that there are not.
     [[gnu::noinline]] void destroy() noexcept;
     bool is_closed_loop() const noexcept { return core.closed.load(std::memory_order_relaxed); }
+    void hold(Listening& one);
+    void let_go(Listening& one) noexcept;
     void close_sockets() noexcept;
 
     // accepting

@@ -47,6 +47,7 @@ Promise<void> SocketState::connect(const Endpoint& to, const Endpoint& from,
     make_socket();
     boost::system::error_code error;
     socket_->open(to_asio(to).protocol(), error);
+    if (!error) hold();
     if (!error && !from.empty()) {
         connect->from = from.str();
         if (const int code = bind(from)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/socket_state.hpp>
+#include <reactor/detail/loop_state.hpp>
 
+#include <cerrno>
 #include <exception>
 #include <string>
 #include <system_error>
@@ -14,10 +16,15 @@ using reactor::detail::NodeKind;
 using reactor::detail::PromiseState;
 using reactor::detail::StateOwner;
 using reactor::detail::WatchLoss;
+using reactor::detail::WatchTable;
 
 namespace {
 
 const char* const was_closed = "the socket was closed";
+
+WatchTable& table(reactor::detail::LoopCore& core) noexcept {
+    return static_cast<reactor::detail::LoopState&>(core).watches;
+}
 
 }  // namespace
 
@@ -47,8 +54,30 @@ void SocketState::assign(int descriptor, int family, const Endpoint& peer) {
         socket_.reset();
         throw socket_error(error, "take over the connection of", peer);
     }
+    try {
+        hold();
+    } catch (...) {
+        socket_->release(error);
+        socket_.reset();
+        throw;
+    }
     peer_ = peer;
     connected_ = true;
+}
+
+/// Shared: as long as nothing waits here, others may watch it.
+void SocketState::hold() {
+    table(core).hold("Socket", descriptor(), *this, WatchTable::Hold::shared);
+}
+
+/// From here on every call of the system's fails with EBADF.
+void SocketState::number_taken(int) noexcept {
+    boost::system::error_code ignored;
+    socket_->release(ignored);
+}
+
+void SocketState::number_lost(int) noexcept {
+    watch_lost(reading_side, {WatchLoss::closed, EBADF});
 }
 
 void SocketState::close_descriptor() noexcept { drop_descriptor(true); }
@@ -61,6 +90,7 @@ void SocketState::drop_descriptor(bool ours) noexcept {
     connected_ = drained_ = sending_ended_ = false;
     unread_.clear();
     if (!socket_) return;
+    table(core).let_go(descriptor(), *this);
     boost::system::error_code ignored;  // the descriptor is gone whatever it says
     if (ours) {
         // Out of the selector before the number is free for others. After close() there is none.
@@ -106,11 +136,17 @@ int SocketState::release() {
     }
     read_watch_.stop();
     write_watch_.stop();
-    core.loop->forget_descriptor(socket_->native_handle());
-    const int descriptor = socket_->release();
+    const int number = descriptor();
+    if (number < 0) {
+        throw std::system_error(EBADF, std::system_category(),
+                                "release: the connection of " + in_words(peer_));
+    }
+    core.loop->forget_descriptor(number);
+    table(core).let_go(number, *this);
+    socket_->release();
     socket_.reset();
     close();
-    return descriptor;
+    return number;
 }
 
 bool SocketState::watch_reading(PromiseState& read) {

@@ -23,7 +23,7 @@ namespace detail {
 /// What a Socket is made of; owned by it, at an address that does not change, since the loop's
 /// callbacks point here. The states are drawn in socket.hpp. The descriptor's life is in
 /// socket_state.cpp; the operations are in socket_connecting.cpp and its neighbours.
-class SocketState {
+class SocketState final : public reactor::detail::DescriptorHolder {
 public:
     explicit SocketState(EventLoop& loop);
     ~SocketState();
@@ -43,6 +43,9 @@ public:
     void close() noexcept;
     int release();
 
+    // As DescriptorHolder.
+    void number_taken(int number) noexcept override;
+    void number_lost(int number) noexcept override;
     // A pending operation was cancelled.
     void forget(ConnectOperation& connect) noexcept;
     void forget(ReadOperation& read) noexcept;
@@ -57,6 +60,7 @@ public:
 private:
     SocketService& service() const { return core.loop->service<SocketService>(); }
     void make_socket();
+    void hold();
     void close_descriptor() noexcept;
     void drop_descriptor(bool ours) noexcept;
 

@@ -104,6 +104,10 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
 
 /// One call. Of an operation that is done afterwards the file could not be read.
 TransportState::Progress TransportState::advance(FileOperation& file) {
+    if (descriptor_ < 0) {  // else it would look as if the file were the one that is not open
+        lose_by_system("send a file to", EBADF);
+        return Progress::lost;
+    }
     const bool by_copy = file.by_copy || service_->calls.simulates(descriptor_);
     const ::ssize_t took = by_copy ? copy_part(file) : send_part(descriptor_, file);
     const int code = took < 0 ? errno : 0;

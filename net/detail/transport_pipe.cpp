@@ -49,9 +49,11 @@ void TransportState::look_for_readers() noexcept {
 }
 
 Transport pipe_transport(const char* call, EventLoop& loop, int descriptor, PipeEnd end,
-                         std::unique_ptr<Protocol> protocol) {
+                         std::unique_ptr<Protocol> protocol, bool opened) {
+    using Origin = TransportState::Origin;
     TransportState* const state =
-        TransportState::make(loop, descriptor, Endpoint(), std::move(protocol), false, call);
+        TransportState::make(loop, descriptor, Endpoint(), std::move(protocol),
+                             opened ? Origin::opened : Origin::given, call);
     const Transport transport = TransportAccess::share(state);
     state->release();
     try {
@@ -68,7 +70,7 @@ Stream pipe_stream(const char* call, EventLoop& loop, int descriptor, PipeEnd en
     std::unique_ptr<StreamReceiver> receiver(new StreamReceiver(loop));
     Stream stream = receiver->take_stream();
     receiver->may_be_dropped();
-    pipe_transport(call, loop, descriptor, std::move(end), std::move(receiver));
+    pipe_transport(call, loop, descriptor, std::move(end), std::move(receiver), true);
     return stream;
 }
 

@@ -124,7 +124,7 @@ void TransportState::update_reading() noexcept {
     std::exception_ptr refused;
     try {
         try {
-            service_->watches.add("read", descriptor_, node_, &service_->watch_options);
+            watch("read", node_);
             return;
         } catch (const std::system_error& error) {
             throw watch_refused(error, "read from");

@@ -47,7 +47,13 @@ void TransportService::remove(int descriptor, TransportState& transport) noexcep
     if (find(descriptor) == &transport) {
         transports_[static_cast<std::size_t>(descriptor)] = nullptr;
     } else {
-        parted_.erase(std::find(parted_.begin(), parted_.end(), &transport));
+        const auto parted = std::find(parted_.begin(), parted_.end(), &transport);
+        if (parted != parted_.end()) {
+            parted_.erase(parted);
+        } else {  // there was no memory to part
+            std::replace(transports_.begin(), transports_.end(), &transport,
+                         static_cast<TransportState*>(nullptr));
+        }
     }
 }
 

@@ -47,6 +47,8 @@ public:
     void remove(int descriptor, TransportState& transport) noexcept;
     /// The descriptor was closed behind its back, and the number may be another transport's soon.
     void part(int descriptor, TransportState& transport) noexcept;
+    /// For the next part(), which needs memory.
+    void make_room_to_part() { parted_.reserve(parted_.size() + 1); }
 
     /// Calls visit(TransportState&) for each; what it calls may make and end transports.
     template <class F>

@@ -18,6 +18,7 @@ using reactor::detail::LoopState;
 using reactor::detail::NodeFlag;
 using reactor::detail::NodeKind;
 using reactor::detail::Stored;
+using reactor::detail::WatchTable;
 
 // ---- made, and gone -------------------------------------------------------------------------
 
@@ -46,7 +47,6 @@ TransportState::TransportState(EventLoop& loop, int descriptor, const Endpoint& 
       flushed_late_(false),
       unread_(false),
       reset_(false),
-      foreign_(false),
       write_paused_(false),
       told_paused_(false),
       flow_queued_(false),
@@ -66,14 +66,17 @@ void TransportState::destroy() noexcept {
 }
 
 TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                                     std::unique_ptr<Protocol> protocol, bool accepted,
+                                     std::unique_ptr<Protocol> protocol, Origin origin,
                                      const char* call) {
     LoopState& core = static_cast<LoopState&>(loop.core());
     core.check(call);
     TransportService& service = loop.service<TransportService>();
     if (service.find(descriptor)) {
-        throw StateError(std::string(call) + ": descriptor " + std::to_string(descriptor) +
-                         " belongs to a transport of this loop already");
+        if (origin == Origin::given) {
+            throw StateError(std::string(call) + ": descriptor " + std::to_string(descriptor) +
+                             " belongs to a transport of this loop already");
+        }
+        service.make_room_to_part();
     }
     // One queue: what was posted before this runs before connection_made().
     if (!core.running.load(std::memory_order_relaxed) && core.has_posts()) core.take_posts();
@@ -91,14 +94,15 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
         }
     } unfinished{core, core.pool.get(sizeof(TransportState)), nullptr};
     TransportState* const state = ::new (unfinished.memory)
-        TransportState(loop, descriptor, remote, std::move(protocol), accepted);
+        TransportState(loop, descriptor, remote, std::move(protocol), origin == Origin::accepted);
     unfinished.made = state;
     state->node_ = state->make_node<&TransportState::event>(NodeKind::reader, "net::Transport");
-    service.add(descriptor, *state);
+    // First of all: it has whoever had the number before part from it.
+    service.watches.hold(call, descriptor, *state, WatchTable::Hold::exclusive);
     try {
-        service.watches.reserve(call, descriptor, state);
+        service.add(descriptor, *state);
     } catch (...) {
-        service.remove(descriptor, *state);
+        service.watches.let_go(descriptor, *state);
         throw;
     }
     unfinished.made = nullptr;
@@ -109,8 +113,10 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
 
 Transport TransportAccess::make(EventLoop& loop, int descriptor, const Endpoint& remote,
                                 std::unique_ptr<Protocol> protocol, bool accepted) {
+    using Origin = TransportState::Origin;
     TransportState* const state =
-        TransportState::make(loop, descriptor, remote, std::move(protocol), accepted);
+        TransportState::make(loop, descriptor, remote, std::move(protocol),
+                             accepted ? Origin::accepted : Origin::opened);
     const Transport transport = share(state);
     state->release();
     state->begin();
@@ -205,7 +211,7 @@ void TransportState::abort() noexcept {
 void TransportState::end_soon() noexcept {
     ending_ = true;
     write_paused_ = false;
-    if (service_) service_->watches.unreserve(descriptor_, this);
+    if (service_) service_->watches.share(descriptor_, *this);
     if (extras_) extras_->timer.cancel();
     queue();
 }
@@ -247,7 +253,7 @@ void TransportState::finish() {
 void TransportState::depart() noexcept {
     { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
     // The connection's own reference and the one of the event that runs: anybody else may ask.
-    if (references_ > 2 && !foreign_) {
+    if (references_ > 2) {
         try {
             local();
         } catch (...) {
@@ -257,11 +263,12 @@ void TransportState::depart() noexcept {
     const int descriptor = descriptor_;
     descriptor_ = -1;
     if (pipe_) forget_standard_pipe(descriptor, this);
-    const bool lingers = !foreign_ && is_to_linger(descriptor);
+    const bool lingers = descriptor >= 0 && is_to_linger(descriptor);
     // Out of the selector before the number is free for others.
-    if (!foreign_) service_->watches.forget_all(descriptor);
+    service_->watches.let_go(descriptor, *this);
+    service_->watches.forget_all(descriptor);
     service_->remove(descriptor, *this);
-    if (!foreign_) farewell(descriptor, lingers);
+    if (descriptor >= 0) farewell(descriptor, lingers);
     drop_node(node_);
     if (owner_) owner_->connection_gone(*this);
     release();
@@ -300,7 +307,7 @@ void TransportState::vanish() noexcept {
     closing_ = ending_ = true;
     const std::unique_ptr<Output> unsent = take_output();
     if (extras_) extras_->timer.cancel();
-    service_->watches.unreserve(descriptor_, this);
+    service_->watches.let_go(descriptor_, *this);
     service_->remove(descriptor_, *this);
     service_ = nullptr;
     if (pipe_) forget_standard_pipe(descriptor_, this);
@@ -314,8 +321,8 @@ void TransportState::vanish() noexcept {
 
 void TransportState::loop_closed() noexcept {
     // Only closed, nothing else: in a forked child the connection is the parent's.
-    const int descriptor = foreign_ ? -1 : descriptor_;
-    if (!foreign_ && references_ > 1) {
+    const int descriptor = descriptor_;
+    if (references_ > 1) {
         try {
             local();  // for those who ask later
         } catch (...) {
@@ -332,10 +339,11 @@ void TransportState::unwatched() noexcept {
     if (core.closed.load(std::memory_order_relaxed) || !node_) return;
     const int refusal = service_->watches.refusal();
     // What was not watched has not been lost with its descriptor.
-    if (refusal == 0) foreign_ = foreign_ || watching_ || (output_ && output_->writer);
+    if (refusal == 0 && (watching_ || (output_ && output_->writer))) {
+        service_->watches.let_go(descriptor_, *this);
+        number_taken(descriptor_);
+    }
     watching_ = false;
-    if (foreign_) service_->part(descriptor_, *this);
-    if (foreign_ && pipe_) forget_standard_pipe(descriptor_, this);
     try {
         Node* fresh = make_node<&TransportState::event>(NodeKind::reader, "net::Transport");
         std::swap(fresh, node_);
@@ -348,6 +356,22 @@ void TransportState::unwatched() noexcept {
         return;
     }
     lose_by_system("watch the connection to", refusal != 0 ? refusal : EBADF);
+}
+
+/// From here on every call of the system's fails with EBADF, reading and writing need not ask.
+void TransportState::number_taken(int number) noexcept {
+    if (descriptor_ < 0) return;
+    service_->part(number, *this);
+    if (pipe_) forget_standard_pipe(number, this);
+    descriptor_ = -1;
+}
+
+void TransportState::number_lost(int) noexcept { lose_by_system("watch the connection to", EBADF); }
+
+/// Throws what WatchTable::add() does.
+void TransportState::watch(const char* call, Node* node) {
+    if (descriptor_ < 0) throw std::system_error(EBADF, std::system_category(), call);
+    service_->watches.add(call, descriptor_, node, &service_->watch_options);
 }
 
 }  // namespace detail

@@ -9,6 +9,7 @@
 #include <net/detail/time_limits.hpp>
 #include <net/detail/transport_service.hpp>
 #include <net/transport.hpp>
+#include <reactor/detail/descriptor_holder.hpp>
 #include <reactor/detail/loop_core.hpp>
 #include <reactor/event_loop.hpp>
 
@@ -51,12 +52,15 @@ protected:
 /// and put into the ready queue by hand for connection_made() and connection_lost(). So ending a
 /// connection needs no memory and cannot fail. Its life is in transport_state.cpp; what goes to the
 /// protocol, reading, writing, files, pipes and time limits have sources of their own.
-class TransportState {
+class TransportState final : public reactor::detail::DescriptorHolder {
 public:
+    /// Whose descriptor it is made of: the program's, or one that the library itself has opened or
+    /// accepted just now, whose number can be nobody else's any more.
+    enum class Origin { given, opened, accepted };
     /// Takes over a non-blocking descriptor, for begin(). With one reference, the caller's. If it
     /// throws, the descriptor is the caller's still.
     static TransportState* make(EventLoop& loop, int descriptor, const Endpoint& remote,
-                                std::unique_ptr<Protocol> protocol, bool accepted,
+                                std::unique_ptr<Protocol> protocol, Origin origin,
                                 const char* call = "make_transport");
     /// Before begin(): it is one end of a pipe.
     void become_pipe(PipeEnd&& end);
@@ -103,6 +107,9 @@ public:
 
     /// The loop is closing: ends without connection_lost().
     void loop_closed() noexcept;
+    // As DescriptorHolder.
+    void number_taken(int number) noexcept override;
+    void number_lost(int number) noexcept override;
     /// A send_file() was cancelled.
     void forget(FileOperation& file) noexcept;
 
@@ -187,6 +194,7 @@ private:
     bool input_waits(int descriptor) noexcept;
     void vanish() noexcept;
     void unwatched() noexcept;
+    void watch(const char* call, Node* node);
     Extras& extras();
 
     // the protocol
@@ -257,7 +265,7 @@ private:
     std::exception_ptr error_;  // for connection_lost()
     CompactEndpoint remote_;
     std::uint32_t references_ = 1;
-    int descriptor_;
+    int descriptor_;  // -1 once it is lost, or its number another file's
 
     // Together what an event asks, what a read does, and what a write does.
     bool started_ : 1;   // connection_made() was called,
@@ -279,7 +287,6 @@ private:
     bool flushed_late_ : 1;  // what was unsent at close() had to wait
     bool unread_ : 1;        // close_unread()
     bool reset_ : 1;         // the peer shall see that something is missing
-    bool foreign_ : 1;       // the descriptor is not ours any more
     bool write_paused_ : 1;
     bool told_paused_ : 1;  // what the protocol knows of that
     bool flow_queued_ : 1;

@@ -149,7 +149,7 @@ TransportState::Output& TransportState::open_output() {
     output_->writer = make_node<&TransportState::writable>(reactor::detail::NodeKind::writer,
                                                            "net::Transport writes");
     try {
-        service_->watches.add("write", descriptor_, output_->writer, &service_->watch_options);
+        watch("write", output_->writer);
     } catch (const std::system_error& error) {
         throw watch_refused(error, "send to");
     }

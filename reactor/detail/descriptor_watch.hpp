@@ -8,6 +8,7 @@
 #include <reactor/event_loop.hpp>
 
 #include <cerrno>
+#include <system_error>
 
 namespace reactor {
 namespace detail {
@@ -32,10 +33,9 @@ struct WatchLoss {
 template <class Owner>
 class DescriptorWatch {
 public:
-    /// Whose the descriptor's number is while it is watched. `ours`: the loop's users are refused.
-    /// `opened`: the same, and it was opened just now: who has reserved the number before has lost
-    /// it.
-    enum class Number { everybodys, ours, opened };
+    /// Whose the descriptor's number is. `ours`: the owner holds it, see WatchTable::hold(), and
+    /// the loop's users are refused.
+    enum class Number { everybodys, ours };
 
     DescriptorWatch() noexcept = default;
     DescriptorWatch(DescriptorWatch&& other) noexcept : node_(other.node_) {
@@ -52,12 +52,13 @@ public:
         const char* const call = kind == NodeKind::writer ? "add_writer" : "add_reader";
         LoopState& state = static_cast<LoopState&>(loop.core());
         state.check(call);
-        if (number != Number::opened) state.watches.require_free(call, descriptor);
+        if (descriptor < 0) {  // the owner has lost it
+            throw std::system_error(EBADF, std::system_category(), call);
+        }
+        if (number == Number::everybodys) state.watches.require_free(call, descriptor);
         node_ = state.fill<Ready>(state.take(kind), state, owner, descriptor, index);
         try {
             state.set_context(node_, &options);
-            // Before it is watched: what was told to the selector of another file goes.
-            if (number != Number::everybodys) state.watches.reserve(call, descriptor, &owner);
             state.watches.add(call, descriptor, node_, &options);
         } catch (...) {
             stop();
@@ -70,11 +71,7 @@ public:
         Node* const node = node_;
         node_ = nullptr;
         if (!node) return;
-        if (node->ops) {
-            Ready& ready = Stored<Ready>::get(node->storage);
-            ready.unreserve();
-            ready.owner = nullptr;
-        }
+        if (node->ops) Stored<Ready>::get(node->storage).owner = nullptr;
         LoopCore& core = *node->core;
         LoopCore::cancel(node);
         core.release(node);
@@ -92,15 +89,10 @@ private:
         ~Ready() {
             // What goes when the loop closes has not been lost.
             if (!owner || state.closed.load(std::memory_order_relaxed)) return;
-            unreserve();
             owner->watch_lost(index, loss());
         }
         void operator()() const { owner->watch_ready(index); }
 
-        void unreserve() const noexcept {
-            if (state.closed.load(std::memory_order_relaxed)) return;
-            state.watches.unreserve(descriptor, owner);
-        }
         WatchLoss loss() const noexcept {
             if (!state.watches.losing(descriptor)) return {WatchLoss::taken, 0};
             const int refusal = state.watches.refusal();

@@ -177,50 +177,80 @@ bool WatchTable::remove(int fd, NodeKind kind) noexcept {
     return node && LoopCore::cancel(node);
 }
 
-void WatchTable::reserve(const char* call, int fd, const void* holder) {
+void WatchTable::hold(const char* call, int fd, DescriptorHolder& holder, Hold how) {
     if (!find(fd)) grow(call, fd);
     Watch& watch = *find(fd);
-    if (watch.holder && watch.holder != holder) displace(fd, watch);
-    watch.holder = holder;
+    if (watch.holder != &holder) {
+        if (watch.holder || watch.registered != 0 || watch.wanted() != 0) displace(fd, watch);
+        watch.holder = &holder;
+    }
+    watch.exclusive = how == Hold::exclusive;
 }
 
-/// The number was closed behind the back of the one who has it here, who watches it no more, and is
-/// told so in flush(): what he does then is not done inside of the new holder's call.
+void WatchTable::share(int fd, const DescriptorHolder& holder) noexcept {
+    Watch* const watch = find(fd);
+    if (watch && watch->holder == &holder) watch->exclusive = false;
+}
+
+void WatchTable::let_go(int fd, const DescriptorHolder& holder) noexcept {
+    share(fd, holder);
+    Watch* const watch = find(fd);
+    if (watch && watch->holder == &holder) watch->holder = nullptr;
+    for (Displaced& loser : displaced_) {
+        if (loser.holder == &holder) loser.holder = nullptr;
+    }
+}
+
+/// The number was closed behind the back of those who have it here, and who watch it no more. A
+/// holder knows at once; he, and others whose watch it was, are told in flush(): what they do then
+/// is not done inside of the new holder's call.
 void WatchTable::displace(int fd, Watch& watch) {
-    displaced_.reserve(displaced_.size() + 3);
+    displaced_.reserve(displaced_.size() + 1);
     // What the selector was told of that file says nothing of the one that has the number now.
     if (watch.registered != 0) deregister(fd, watch);
-    for (Node*& node : watch.nodes) {
+    Displaced loser = {fd, watch.holder, {nullptr, nullptr, nullptr}};
+    for (unsigned i = 0; i < 3; ++i) {
+        Node* const node = watch.nodes[i];
         if (!node) continue;
-        displaced_.push_back(node);
-        node = nullptr;
+        watch.nodes[i] = nullptr;
         --count_;
+        if (watch.exclusive) {
+            core_.release(node);  // he has another reference
+        } else {
+            loser.nodes[i] = node;
+        }
     }
+    watch.holder = nullptr;
+    if (loser.holder || loser.nodes[0] || loser.nodes[1] || loser.nodes[2]) {
+        displaced_.push_back(loser);
+    }
+    if (loser.holder) loser.holder->number_taken(fd);
 }
 
 void WatchTable::tell_displaced() {
-    std::vector<Node*> displaced;
-    displaced.swap(displaced_);
-    int told = -1;
-    for (Node* const node : displaced) {
-        const int fd = static_cast<int>(node->key);
-        const int lost_before = lost_;
-        const int refusal_before = refusal_;
-        lost_ = fd;
-        refusal_ = 0;
-        const bool watched = LoopCore::cancel(node);  // not if he has ended it meanwhile
-        lost_ = lost_before;
-        refusal_ = refusal_before;
-        core_.release(node);
-        if (!watched || fd == told) continue;
-        told = fd;
-        report_lost(fd, "its number is that of another file now", true);
+    // Who loses a number while others are told, is told in the next iteration.
+    for (std::size_t left = displaced_.size(); left != 0 && !displaced_.empty(); --left) {
+        const Displaced loser = displaced_.front();
+        displaced_.erase(displaced_.begin());
+        tell(loser);
     }
 }
 
-void WatchTable::unreserve(int fd, const void* holder) noexcept {
-    Watch* const watch = find(fd);
-    if (watch && watch->holder == holder) watch->holder = nullptr;
+void WatchTable::tell(const Displaced& loser) noexcept {
+    bool told = loser.holder != nullptr;
+    const int lost_before = lost_;
+    const int refusal_before = refusal_;
+    lost_ = loser.fd;
+    refusal_ = 0;
+    if (loser.holder) loser.holder->number_lost(loser.fd);
+    for (Node* const node : loser.nodes) {
+        if (!node) continue;
+        told |= LoopCore::cancel(node);  // not if its owner has ended it meanwhile
+        core_.release(node);
+    }
+    lost_ = lost_before;
+    refusal_ = refusal_before;
+    if (told) report_lost(loser.fd, "its number is that of another file now", true);
 }
 
 void WatchTable::refuse_reserved(const char* call, int fd) {
@@ -460,11 +490,14 @@ void WatchTable::close() noexcept {
     dirty_.clear();
     events_.clear();
     count_ = 0;
-    std::vector<Node*> displaced;
+    std::vector<Displaced> displaced;
     displaced.swap(displaced_);
-    for (Node* const node : displaced) {
-        node->drop_callable();
-        core_.release(node);
+    for (const Displaced& loser : displaced) {
+        for (Node* const node : loser.nodes) {
+            if (!node) continue;
+            node->drop_callable();
+            core_.release(node);
+        }
     }
     for (Watch& watch : watches) {
         for (Node* node : watch.nodes) {

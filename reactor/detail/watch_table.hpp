@@ -3,6 +3,7 @@
 #define REACTOR_DETAIL_WATCH_TABLE_HPP
 
 #include <reactor/clock.hpp>
+#include <reactor/detail/descriptor_holder.hpp>
 #include <reactor/detail/loop_core.hpp>
 #include <reactor/detail/node.hpp>
 #include <reactor/selector.hpp>
@@ -48,16 +49,19 @@ public:
     /// Cancels all nodes of a descriptor and deregisters it at once; whether there was any.
     bool forget_all(int fd) noexcept;
 
-    /// From here on only its holder, who calls here, changes the watches of this descriptor: for
-    /// the loop's users require_free() throws StateError. Throws std::system_error if it is not
-    /// open. The last to reserve it is the holder: another one, who has lost the number, is told so
-    /// by what he watches it with, in the next flush().
-    void reserve(const char* call, int fd, const void* holder);
-    /// No effect by anybody but its holder.
-    void unreserve(int fd, const void* holder) noexcept;
+    /// Who else may watch a descriptor that somebody holds. `exclusive`: nobody; for the loop's
+    /// users require_free() throws StateError.
+    enum class Hold : bool { shared, exclusive };
+    /// Throws std::system_error if it is not open. A new holder begins with a number that nobody
+    /// watches: whoever has had it before has lost it, and its holder knows so when this returns.
+    void hold(const char* call, int fd, DescriptorHolder& holder, Hold how);
+    /// Others may watch it now. No effect by anybody but its holder.
+    void share(int fd, const DescriptorHolder& holder) noexcept;
+    /// The same, and holds it no more. He has nothing to be told then either.
+    void let_go(int fd, const DescriptorHolder& holder) noexcept;
     bool reserved(int fd) const noexcept {
         return fd >= 0 && static_cast<std::size_t>(fd) < watches_.size() &&
-               watches_[static_cast<std::size_t>(fd)].holder;
+               watches_[static_cast<std::size_t>(fd)].exclusive;
     }
     void require_free(const char* call, int fd) const {
         if (reserved(fd)) refuse_reserved(call, fd);
@@ -115,8 +119,9 @@ private:
     static constexpr Duration deaf_wait = std::chrono::seconds(1);
 
     struct Watch {
-        Node* nodes[3] = {};           // reader, writer, urgent
-        const void* holder = nullptr;  // only that one may change it
+        Node* nodes[3] = {};  // reader, writer, urgent
+        DescriptorHolder* holder = nullptr;
+        bool exclusive = false;  // only that one may watch it
         unsigned char registered = 0;
         bool owned = false;
         bool dirty = false;       // in dirty_
@@ -127,6 +132,13 @@ private:
         unsigned wanted() const noexcept;
         /// What should be registered: what is wanted, and what may linger.
         unsigned due() const noexcept;
+    };
+
+    /// A number's watches and holder, when it went to another one.
+    struct Displaced {
+        int fd;
+        DescriptorHolder* holder;  // null: there is none, or he has let go since
+        Node* nodes[3];            // not those of an exclusive holder, who knows them
     };
 
     struct Origins {
@@ -155,6 +167,7 @@ private:
     void stale_event(int fd);
     void displace(int fd, Watch& watch);
     void tell_displaced();
+    void tell(const Displaced& loser) noexcept;
     void report_lost(int fd, const char* why, bool closed) noexcept;
     void lost_descriptor(int fd, const char* why, int code) noexcept;
     void rebuild() noexcept;
@@ -171,9 +184,9 @@ private:
     // Beside the table, which every event goes through, and empty unless there is something to
     // tell.
     std::vector<Origins> origins_;
-    std::vector<int> dirty_;     // capacity for every descriptor: marking one cannot fail
-    std::vector<int> flushing_;  // the same
-    std::vector<Node*> displaced_;
+    std::vector<int> dirty_;            // capacity for every descriptor: marking one cannot fail
+    std::vector<int> flushing_;         // the same
+    std::vector<Displaced> displaced_;  // whom flush() has yet to tell
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
     int lost_ = -1;

@@ -11,7 +11,6 @@
 #include <memory>
 #include <tuple>
 
-#include <dirent.h>
 #include <fcntl.h>
 
 using namespace datagrams;
@@ -61,24 +60,6 @@ struct TestLoopOn : support::LoopTest {
 };
 
 bool is_open(int number) { return ::fcntl(number, F_GETFD) != -1; }
-
-/// The number of this process's pidfd; -1: there is none.
-int find_pidfd() {
-    ::DIR* const directory = ::opendir("/proc/self/fd");
-    BOOST_REQUIRE(directory);
-    int found = -1;
-    while (const ::dirent* const entry = ::readdir(directory)) {
-        char target[64];
-        const ::ssize_t size =
-            ::readlinkat(::dirfd(directory), entry->d_name, target, sizeof target);
-        if (size > 0 && std::string(target, static_cast<std::size_t>(size)).find("[pidfd]") !=
-                            std::string::npos) {
-            found = std::stoi(entry->d_name);
-        }
-    }
-    ::closedir(directory);
-    return found;
-}
 
 }  // namespace
 
@@ -285,7 +266,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_end_of_a_child_is_seen_without_its_pidfd, S, T
     processes::ProcessTest test(S::name());
     processes::Process child = test.shell("read line; exit 7");
     const auto end = child.wait();
-    const int number = find_pidfd();
+    const int number = processes::find_pidfd();
     if (number < 0) {
         BOOST_TEST_MESSAGE("this system has no pidfd");
     } else {

@@ -9,6 +9,7 @@
 
 #include <test/support/loop_test.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -39,6 +40,24 @@ using std::chrono::seconds;
 inline bool have_children() {
     ::siginfo_t info;
     return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/// The number of this process's pidfd; -1: there is none.
+inline int find_pidfd() {
+    ::DIR* const directory = ::opendir("/proc/self/fd");
+    BOOST_REQUIRE(directory);
+    int found = -1;
+    while (const ::dirent* const entry = ::readdir(directory)) {
+        char target[64];
+        const ::ssize_t size =
+            ::readlinkat(::dirfd(directory), entry->d_name, target, sizeof target);
+        if (size > 0 && std::string(target, static_cast<std::size_t>(size)).find("[pidfd]") !=
+                            std::string::npos) {
+            found = std::stoi(entry->d_name);
+        }
+    }
+    ::closedir(directory);
+    return found;
 }
 
 struct ProcessTest : support::LoopTest {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <reactor/detail/descriptor_watch.hpp>
@@ -15,6 +16,7 @@
 
 using namespace support;
 using reactor::Interest;
+using reactor::detail::WatchTable;
 
 // Some descriptors a selector that is made anew does not take. Nobody is let wait in silence.
 
@@ -54,6 +56,32 @@ struct Owner {
     int kind = -1;
     int code = -1;
 };
+
+/// One that holds the number, and looks what it still has when it is told.
+struct Holding final : Owner, reactor::detail::DescriptorHolder {
+    void number_taken(int n) noexcept override {
+        said += "taken ";
+        if (number == n) number = -1;
+    }
+    void number_lost(int n) noexcept override {
+        watch.stop();
+        said += "lost " + std::to_string(n) + ' ';
+    }
+    void hold(reactor::EventLoop& loop, int n, WatchTable::Hold how = WatchTable::Hold::exclusive) {
+        table = &static_cast<reactor::detail::LoopState&>(loop.core()).watches;
+        number = n;
+        table->hold("hold", n, *this, how);
+    }
+    void let_go() { table->let_go(number, *this); }
+
+    WatchTable* table = nullptr;
+    int number = -1;
+};
+
+std::string taken_report(int number) {
+    return "Descriptor " + std::to_string(number) +
+           " cannot be watched any more: its number is that of another file now";
+}
 
 const reactor::Options owned = reactor::Options().owned_descriptor();
 
@@ -152,71 +180,121 @@ BOOST_AUTO_TEST_CASE(an_owner_hears_why_once) {
     BOOST_TEST(owner.kind == WatchLoss::taken);
     r.loop.remove_reader(pair.mine);
 
-    using Watch = reactor::detail::DescriptorWatch<Owner>;
-    owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner, 5, Watch::Number::ours);
-    BOOST_CHECK_THROW(r.loop.add_reader(pair.mine, [] {}), reactor::StateError);
-    owner.said.clear();
-    owner.watch.stop();
-    owner.watch.stop();
-    r.loop.add_reader(pair.mine, [] {});  // everybody's again
-    r.loop.remove_reader(pair.mine);
-
     owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner);
     r.loop.close();  // no loss
     BOOST_TEST(owner.said == "");
     owner.watch.stop();
 }
 
-// It was closed behind the back of the one who has it reserved.
+BOOST_AUTO_TEST_CASE(what_is_held_exclusively_is_nobody_elses) {
+    using reactor::detail::NodeKind;
+    using Watch = reactor::detail::DescriptorWatch<Owner>;
+    Anew r;
+    SocketPair pair;
+    Holding holder;
+    holder.hold(r.loop, pair.mine);
+    BOOST_CHECK_THROW(r.loop.add_reader(pair.mine, [] {}), reactor::StateError);
+    BOOST_CHECK_THROW(holder.watch.start(r.loop, NodeKind::reader, owned, pair.mine, holder),
+                      reactor::StateError);
+    holder.watch.start(r.loop, NodeKind::reader, owned, pair.mine, holder, 5, Watch::Number::ours);
+    BOOST_CHECK_THROW(r.loop.add_reader(pair.mine, [] {}), reactor::StateError);
+    holder.hold(r.loop, pair.mine, WatchTable::Hold::shared);
+    r.loop.add_writer(pair.mine, [] {});
+    holder.hold(r.loop, pair.mine);
+    BOOST_CHECK_THROW(r.loop.remove_writer(pair.mine), reactor::StateError);
+    holder.let_go();
+    BOOST_TEST(r.loop.remove_writer(pair.mine));  // everybody's again
+    BOOST_TEST(holder.said == "");
+    BOOST_TEST(static_cast<bool>(holder.watch));
+    holder.watch.stop();
+    BOOST_CHECK_THROW(
+        holder.watch.start(r.loop, NodeKind::reader, owned, -1, holder, 0, Watch::Number::ours),
+        std::system_error);
+}
+
+// The number was closed behind the back of its holder, who knows at once and is told later.
 REACTOR_LOOP_TEST(who_has_the_number_now_takes_it_over) {
     using reactor::detail::NodeKind;
     using Watch = reactor::detail::DescriptorWatch<Owner>;
-    SocketPair pair, other;
-    const int number = pair.mine;
-    Owner before, now;
-    before.watch.start(loop, NodeKind::writer, owned, number, before, 1, Watch::Number::ours);
-    pair.close_mine();
-    BOOST_TEST_REQUIRE(::dup(other.mine) == number);  // the lowest free one
-    BOOST_CHECK_THROW(
-        now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::ours),
-        reactor::StateError);  // of one that others have opened nobody knows
-    now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::opened);
-    BOOST_TEST(before.said == "");  // not inside of a call of somebody else's
-    BOOST_TEST(loop.watch_count() == 1u);
-    BOOST_CHECK_THROW(loop.add_reader(number, [] {}), reactor::StateError);
-    loop.run_iterations(1);
-    expect_report("Descriptor " + std::to_string(number) +
-                  " cannot be watched any more: its number is that of another file now");
-    BOOST_TEST(before.said == "lost 1 ");
-    BOOST_TEST(before.kind == reactor::detail::WatchLoss::closed);
-    BOOST_TEST(now.said == "");
-    BOOST_TEST(::write(other.theirs, "x", 1) == 1);
-    loop.run_iterations(2);
-    BOOST_TEST(now.said.find("ready 2 ") == 0u);
-    now.watch.stop();
-    BOOST_TEST(loop.watch_count() == 0u);
-    ::close(number);
+    for (const bool watched : {true, false}) {
+        SocketPair pair, other;
+        const int number = pair.mine;
+        Holding before, now;
+        before.hold(loop, number);
+        if (watched) {
+            before.watch.start(loop, NodeKind::writer, owned, number, before, 1,
+                               Watch::Number::ours);
+        }
+        pair.close_mine();
+        BOOST_TEST_REQUIRE(::dup(other.mine) == number);  // the lowest free one
+        now.hold(loop, number);
+        BOOST_TEST(before.said == "taken ");
+        BOOST_TEST(before.number == -1);
+        now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::ours);
+        BOOST_TEST(before.said == "taken ");  // not inside of a call of somebody else's
+        BOOST_TEST(loop.watch_count() == 1u);
+        BOOST_CHECK_THROW(loop.add_reader(number, [] {}), reactor::StateError);
+        loop.run_iterations(1);
+        expect_report(taken_report(number));
+        BOOST_TEST(before.said == "taken lost " + std::to_string(number) + ' ');
+        BOOST_TEST(now.said == "");
+        BOOST_TEST(::write(other.theirs, "x", 1) == 1);
+        loop.run_iterations(2);
+        BOOST_TEST(now.said.find("ready 2 ") == 0u);
+        now.watch.stop();
+        now.let_go();
+        BOOST_TEST(loop.watch_count() == 0u);
+        ::close(number);
+    }
 }
 
-// Who has ended his watch meanwhile, or whose loop is closed, has nothing to be told.
+// Also one that nobody holds, and two losers of one number are two that have lost something.
+REACTOR_LOOP_TEST(each_who_has_lost_a_number_is_told_in_its_turn) {
+    using reactor::detail::NodeKind;
+    SocketPair pair, second, third;
+    const int number = pair.mine;
+    const reactor::Handle plain = loop.add_reader(number, [] { BOOST_ERROR("read"); });
+    Holding holder, last;
+    BOOST_REQUIRE(::dup3(second.mine, number, O_CLOEXEC) == number);
+    holder.hold(loop, number, WatchTable::Hold::shared);
+    BOOST_TEST(!plain.cancelled());
+    holder.watch.start(loop, NodeKind::reader, owned, number, holder, 1);
+    BOOST_REQUIRE(::dup3(third.mine, number, O_CLOEXEC) == number);
+    last.hold(loop, number);
+    BOOST_TEST(holder.said == "taken ");
+    loop.run_iterations(1);
+    BOOST_TEST(plain.cancelled());
+    expect_report(taken_report(number));
+    expect_report(taken_report(number));
+    BOOST_TEST(holder.said == "taken lost " + std::to_string(number) + ' ');
+    BOOST_TEST(last.said == "");
+    BOOST_TEST(loop.watch_count() == 0u);
+    last.let_go();
+}
+
+// Who has let go meanwhile, or whose loop is closed, has nothing to be told.
 BOOST_AUTO_TEST_CASE(who_has_lost_the_number_may_have_gone) {
     using reactor::detail::NodeKind;
     using Watch = reactor::detail::DescriptorWatch<Owner>;
     Anew r;
     SocketPair pair;
-    Owner gone, closed, now;
+    Holding gone, closed, now;
+    gone.hold(r.loop, pair.mine);
     gone.watch.start(r.loop, NodeKind::reader, owned, pair.mine, gone, 1, Watch::Number::ours);
-    closed.watch.start(r.loop, NodeKind::reader, owned, pair.mine, closed, 2,
-                       Watch::Number::opened);
+    closed.hold(r.loop, pair.mine);
+    gone.let_go();
     gone.watch.stop();
     r.loop.run_once(reactor::Duration::zero());
-    BOOST_TEST(gone.said == "");
+    BOOST_TEST(gone.said == "taken ");
     BOOST_TEST(r.reports.empty());
-    now.watch.start(r.loop, NodeKind::reader, owned, pair.mine, now, 3, Watch::Number::opened);
+    closed.watch.start(r.loop, NodeKind::reader, owned, pair.mine, closed, 2, Watch::Number::ours);
+    now.hold(r.loop, pair.mine);
+    now.watch.start(r.loop, NodeKind::reader, owned, pair.mine, now, 3, Watch::Number::ours);
     r.loop.close();
-    BOOST_TEST(closed.said == "");
+    BOOST_TEST(closed.said == "taken ");
     BOOST_TEST(now.said == "");
     closed.watch.stop();
+    closed.let_go();
     now.watch.stop();
 }
 
