@@ -181,6 +181,7 @@ BOOST_AUTO_TEST_CASE(an_owner_hears_why_once) {
     r.loop.remove_reader(pair.mine);
 
     owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner);
+    owner.said.clear();
     r.loop.close();  // no loss
     BOOST_TEST(owner.said == "");
     owner.watch.stop();
