@@ -20,23 +20,27 @@ unsigned affordable(double budget, double each) {
 }  // namespace
 
 Plan calibrate(std::uint64_t most, double seconds, unsigned rounds,
-               const std::function<double(std::uint64_t)>& run) {
+               const std::function<Tried(std::uint64_t)>& run) {
     std::uint64_t operations = std::max<std::uint64_t>(1, most / first_part);
-    double took = run(operations);
+    Tried tried = run(operations);
     for (int i = 1; i < tries; ++i) {
+        const double took = tried.seconds;
         if (took <= seconds && (took >= enough * seconds || operations == most)) break;
+        // It cannot do less.
+        if (took > seconds && tried.operations > operations) break;
         const double factor = took <= 0 ? most_growth : std::min(aim * seconds / took, most_growth);
-        const double wanted = std::max(1.0, static_cast<double>(operations) * factor);
+        const double wanted = std::max(1.0, static_cast<double>(tried.operations) * factor);
         const std::uint64_t next =
             wanted < static_cast<double>(most) ? static_cast<std::uint64_t>(wanted) : most;
         if (next == operations) break;
+        // What it did already, and it was not too long: one more of its steps may be.
+        if (next <= tried.operations && took <= seconds) break;
         const bool less = next < operations;
-        const double before = took;
         operations = next;
-        took = run(operations);
-        // It cannot do less.
-        if (less && took > aim * before) break;
+        tried = run(operations);
+        if (less && tried.seconds > aim * took) break;
     }
+    const double took = tried.seconds;
     const double all = 2 * seconds * rounds;
     return {operations, took, std::max(1u, std::min(rounds, affordable(all, took)))};
 }
