@@ -12,7 +12,30 @@ namespace {
 
 constexpr unsigned rounds_of_figures = 3;
 constexpr unsigned rounds_of_growth = 3;
-constexpr std::uint64_t part_when_quick = 10;  // of the operations of figures
+constexpr std::uint64_t part_when_quick = 10;      // of the operations of figures
+constexpr std::uint64_t most_when_quick = 100000;  // there are of what grows
+
+/// To begin with: a peer may be much slower than ours, which growth is of.
+std::uint64_t first_operations(const Cell& cell) {
+    return cell.operations / (cell.growth() ? 8 : 50);
+}
+
+/// In the order in which they are prepared: should there be too little time, growth is what it is
+/// too little for.
+std::vector<Cell> to_measure(std::vector<Cell> cells, bool quick, std::vector<LeftOut>& left_out) {
+    std::stable_partition(cells.begin(), cells.end(),
+                          [](const Cell& cell) { return !cell.growth(); });
+    if (!quick) return cells;
+    const auto too_many = [](const Cell& cell) {
+        return cell.growth() && size_of(cell.workload).value > most_when_quick;
+    };
+    const auto end = std::remove_if(cells.begin(), cells.end(), too_many);
+    if (end != cells.end()) {
+        left_out.push_back({"growth beyond " + std::to_string(most_when_quick), "--quick"});
+        cells.erase(end, cells.end());
+    }
+    return cells;
+}
 
 unsigned wanted_rounds(const Cell& cell, const Options& options) {
     if (cell.kind == Kind::exact) return 1;
@@ -61,7 +84,7 @@ Rounds::Rounds(const Options& options, RunCell run_cell, Say say, Now now)
 std::vector<Series> Rounds::measure(const std::vector<Cell>& cells,
                                     std::vector<LeftOut>& left_out) {
     std::vector<Entry> entries;
-    for (const Cell& cell : cells) {
+    for (const Cell& cell : to_measure(cells, options_.quick, left_out)) {
         if (now_() > end_) {
             left_out.push_back({cell.name(), "there was no time left (--minutes)"});
             continue;
@@ -103,7 +126,9 @@ bool Rounds::prepare(Entry& entry, std::vector<LeftOut>& left_out) {
         const auto run = [&](std::uint64_t operations) -> Tried {
             const Run done = run_cell_(cell, operations);
             entry.first = done.measured;
-            return {done.measured.operations, done.seconds};
+            return {
+                done.measured.operations, done.seconds,
+                1e-9 * done.measured.nanoseconds * static_cast<double>(done.measured.operations)};
         };
         if (cell.figures()) {
             const Tried tried = run(std::max<std::uint64_t>(
@@ -112,7 +137,8 @@ bool Rounds::prepare(Entry& entry, std::vector<LeftOut>& left_out) {
             entry.seconds = tried.seconds;
             entry.rounds = wanted;
         } else {
-            const Plan plan = calibrate(cell.operations, options_.seconds, wanted, run);
+            const Plan plan =
+                calibrate(cell.operations, first_operations(cell), options_.seconds, wanted, run);
             entry.series.operations = plan.operations;
             entry.seconds = plan.seconds;
             entry.rounds = plan.rounds;

@@ -147,6 +147,23 @@ BOOST_FIXTURE_TEST_CASE(growth_is_measured_while_it_is_calibrated, Fixture) {
     BOOST_TEST(all.at(0).samples.size() == 1u);
 }
 
+BOOST_FIXTURE_TEST_CASE(quick_growth_ends_early_and_says_so, Fixture) {
+    options.quick = true;
+    const std::vector<Series> all = measure({{"", "growth-x@1000000", "ours", 1, 0, Kind::flat},
+                                             {"", "growth-x@100000", "ours", 1, 0, Kind::flat},
+                                             {"", "growth-y@1000000", "ours", 1, 0, Kind::flat}});
+    BOOST_TEST_REQUIRE(all.size() == 1u);
+    BOOST_TEST(all[0].cell.workload == "growth-x@100000");
+    BOOST_TEST_REQUIRE(left_out.size() == 1u);
+    BOOST_TEST(left_out[0].what == "growth beyond 100000");
+}
+
+BOOST_FIXTURE_TEST_CASE(growth_waits_for_what_others_are_compared_with, Fixture) {
+    measure({{"", "growth-x@100", "growing", 1, 0, Kind::flat}, cell("ours")});
+    BOOST_TEST(ran.at(0) == "ours");
+    BOOST_TEST(ran.at(1) == "growing");
+}
+
 BOOST_FIXTURE_TEST_CASE(as_many_rounds_as_there_is_time_for, Fixture) {
     // Calibration takes 10 s, a round as much; nine tenths of the minute are 54 s.
     options.minutes = 1;
