@@ -35,8 +35,8 @@ Plan calibrate(std::uint64_t most, std::uint64_t first, double seconds, unsigned
         if (took <= seconds && (took >= enough * seconds || operations == most)) break;
         // It cannot do less.
         if (took > seconds && tried.operations > operations) break;
-        if (took > seconds && tried.measured < part_measured * seconds) {
-            // What takes long is the start. Fewer operations would be no faster, and tell nothing.
+        if (took - tried.measured > seconds) {
+            // What takes long is the start. Fewer operations would be no faster, and tell less.
             const std::uint64_t more =
                 scaled(tried.operations, part_measured * seconds, tried.measured, most);
             if (more > operations) {

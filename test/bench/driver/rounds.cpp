@@ -118,7 +118,7 @@ std::vector<Series> Rounds::measure(const std::vector<Cell>& cells,
     return all;
 }
 
-// The last run of it is also its first round, unless somebody is compared with it.
+// The last run of it is also its first round, if nobody is compared with it or it has only one.
 bool Rounds::prepare(Entry& entry, std::vector<LeftOut>& left_out) {
     const Cell& cell = entry.series.cell;
     const unsigned wanted = wanted_rounds(cell, options_);
@@ -143,7 +143,7 @@ bool Rounds::prepare(Entry& entry, std::vector<LeftOut>& left_out) {
             entry.seconds = plan.seconds;
             entry.rounds = plan.rounds;
         }
-        if (cell.kind != Kind::time) {
+        if (cell.kind != Kind::time || (entry.rounds == 1 && wanted != 1)) {
             add(entry.first, 1, entry.series);
             entry.done = 1;
         }

@@ -25,9 +25,10 @@ public:
     /// Finds out how many operations of each cell fit into the time of a run, and how many rounds
     /// of all into the time there is; then measures. Growth and figures run in three rounds at
     /// most, or one when quick, exact figures in one; when quick the figures are of a tenth, and
-    /// growth ends at 100,000. Who got no round has what it measured before them, as round 0. A
-    /// cell that fails leaves the rounds and its samples, and is named in `left_out`, as is one for
-    /// which no time was left.
+    /// growth ends at 100,000. What is too slow for more than one round is not run again for that
+    /// one. Who got no round has what it measured before them, as round 0. A cell that fails leaves
+    /// the rounds and its samples, and is named in `left_out`, as is one for which no time was
+    /// left.
     std::vector<Series> measure(const std::vector<Cell>& cells, std::vector<LeftOut>& left_out);
 
     /// Whether one of ours, or a limit, was among them that failed; a peer may do as it likes.

@@ -158,6 +158,15 @@ BOOST_FIXTURE_TEST_CASE(quick_growth_ends_early_and_says_so, Fixture) {
     BOOST_TEST(left_out[0].what == "growth beyond 100000");
 }
 
+BOOST_FIXTURE_TEST_CASE(what_is_too_slow_for_a_second_round_runs_once, Fixture) {
+    each = 100;
+    options.minutes = 100;
+    const std::vector<Series> all = measure({cell("slow")});
+    BOOST_TEST(ran.size() == 1u);
+    BOOST_TEST_REQUIRE(all.at(0).samples.size() == 1u);
+    BOOST_TEST(all[0].samples[0].round == 1u);
+}
+
 BOOST_FIXTURE_TEST_CASE(growth_waits_for_what_others_are_compared_with, Fixture) {
     measure({{"", "growth-x@100", "growing", 1, 0, Kind::flat}, cell("ours")});
     BOOST_TEST(ran.at(0) == "ours");
