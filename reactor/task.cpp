@@ -54,7 +54,7 @@ TaskCore::~TaskCore() { drop_asked(); }
 
 // ---- what a state says ----------------------------------------------------------------------
 
-void TaskCore::decide(Action what) {
+void TaskCore::refuse_decision() const {
     if (own.core->current_task != this || !machine) {
         throw StateError(
             "await, yield, finish, fail, end: only a state that the task itself runs may say what "
@@ -65,14 +65,10 @@ void TaskCore::decide(Action what) {
             "a state says once what comes next: return what await(), yield(), finish(), fail() or "
             "end() gives");
     }
-    if (what == Action::end && !ending) {
-        throw StateError("end() is for finally() and the states that follow it: use finish()");
-    }
-    action = what;
+    throw StateError("end() is for finally() and the states that follow it: use finish()");
 }
 
-void TaskCore::note_transition(const Here& to) {
-    if (!own.core->debug) return;
+void TaskCore::record_transition(const Here& to) {
     if (waited && !ending) {
         const StateTable* const table = machine->states();
         if (table && !table->allows(here.function(), to.function())) {
@@ -87,11 +83,6 @@ void TaskCore::note_transition(const Here& to) {
 
 void TaskCore::refuse_empty() {
     throw StateError("await: the promise is empty: it was never made, or moved from");
-}
-
-void TaskCore::wait_at(const Here& at) noexcept {
-    here = at;
-    waited = true;
 }
 
 void TaskCore::pass_on(Outcome failure) noexcept {

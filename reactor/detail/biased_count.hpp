@@ -23,11 +23,12 @@ public:
         : local_(biased ? 1 : 0), shared_(biased ? 0 : one | merged) {}
 
     /// `here`: on the loop's thread.
-    void add(bool here) noexcept {
+    void add(bool here) noexcept { add(here, 1); }
+    void add(bool here, std::uint32_t several) noexcept {
         if (here && local_ != 0) {
-            ++local_;
+            local_ += several;
         } else {
-            shared_.fetch_add(one, std::memory_order_relaxed);
+            shared_.fetch_add(one * static_cast<std::int32_t>(several), std::memory_order_relaxed);
         }
     }
 
@@ -44,6 +45,16 @@ public:
             return is_last(shared_.fetch_or(merged, std::memory_order_acq_rel));
         }
         return is_last(shared_.fetch_sub(one, std::memory_order_acq_rel) - one);
+    }
+
+    /// After the last reference has gone, and nobody is left who could race: counts whoever
+    /// destroys the object as one more, so that nobody else's will be the last again.
+    void hold() noexcept {
+        if (shared_.load(std::memory_order_relaxed) == 0) {
+            ++local_;
+        } else {
+            shared_.fetch_add(one, std::memory_order_relaxed);
+        }
     }
 
     /// On another thread. True: hand the object to the loop's thread, which will call add_up().

@@ -60,8 +60,10 @@ private:
 
     template <class K>
     static void resume_as(Continuation& self, TaskCore& task, Delivery& delivery) {
-        K mine(std::move(*static_cast<K*>(static_cast<void*>(self.storage_))));
-        self.clear();
+        K& kept = *static_cast<K*>(static_cast<void*>(self.storage_));
+        K mine(std::move(kept));
+        self.operations_ = nullptr;
+        kept.~K();
         mine(task, delivery);
     }
     template <class K>

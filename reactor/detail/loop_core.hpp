@@ -100,6 +100,13 @@ public:
         tail = &node->next;
         ++pushed;
     }
+    /// The same for a chain of nodes.
+    void append(Node* first, Node* last, std::size_t count) noexcept {
+        last->next = nullptr;
+        *tail = first;
+        tail = &last->next;
+        pushed += count;
+    }
     /// The next node of the ready queue, null if there is none; the reference is the caller's.
     Node* pop() noexcept {
         Node* const node = head;

@@ -411,9 +411,7 @@ void LoopState::push_callback(Callback& callback, ContextMapPtr context, const c
 void LoopState::take_posts() noexcept {
     const NodeList posts = inbox->take(posts_run);
     if (!posts.first) return;
-    *tail = posts.first;
-    tail = &posts.last->next;
-    pushed += posts.count;
+    append(posts.first, posts.last, posts.count);
     posts_out += posts.count;
     counters.posts += posts.count;
 }

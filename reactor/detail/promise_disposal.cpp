@@ -40,7 +40,7 @@ bool hand_back(LoopCore& core, PromiseState* state) noexcept {
 void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
     // From here on it is nobody's last reference, and nobody's to hand out: who reaches it by what
     // waits for it must not put it on the list again.
-    state->keep();
+    state->count.hold();
     state->dying = true;
     if (core.reaping) {
         state->next_dead = core.doomed;

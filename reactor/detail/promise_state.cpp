@@ -79,12 +79,6 @@ void PromiseState::refuse_second(const char* call) {
                             "done() first, or use set_result_unless_cancelled()");
 }
 
-void PromiseState::refuse_taken(const char* call) {
-    throw InvalidStateError(std::string(call) +
-                            ": the value was moved out by take() or by a continuation: take it "
-                            "once, or read it by result()");
-}
-
 void PromiseState::settle(PromiseStatus outcome) noexcept {
     status = outcome;
     const bool closed = core->closed.load(std::memory_order_relaxed);
@@ -99,18 +93,18 @@ void PromiseState::settle(PromiseStatus outcome) noexcept {
         if (linked) return;
     }
     unlink();
-    Node* node = first;
+    if (!first) return;
+    Node* const begin = first;
+    Node* const end = last;
     first = last = nullptr;
     if (closed) {
-        drop_nodes(node);
+        drop_nodes(begin);
         return;
     }
-    while (node) {
-        Node* const following = node->next;
-        keep();
-        core->push(node);
-        node = following;
-    }
+    std::uint32_t callbacks = 1;
+    for (const Node* node = begin; node != end; node = node->next) ++callbacks;
+    count.add(core->on_thread(), callbacks);
+    core->append(begin, end, callbacks);
 }
 
 void PromiseState::fail(std::exception_ptr e) noexcept {
@@ -280,12 +274,15 @@ std::exception_ptr PromiseState::failure(const char* call) {
     return nullptr;
 }
 
-void PromiseState::check_value(const char* call) {
-    if (status == PromiseStatus::value) {
-        if (taken) refuse_taken(call);
-        return;
-    }
+void PromiseState::throw_outcome(const char* call) {
+    if (status == PromiseStatus::value) refuse_taken(call);
     std::rethrow_exception(failure(call));
+}
+
+void PromiseState::refuse_taken(const char* call) {
+    throw InvalidStateError(std::string(call) +
+                            ": the value was moved out by take() or by a continuation: take it "
+                            "once, or read it by result()");
 }
 
 void PromiseState::attach(Node* node) noexcept {

@@ -95,7 +95,9 @@ struct PromiseState {
     /// it counts as read, and so do the outcomes of promises that its value consists of.
     virtual void overrule() noexcept { retrieved = true; }
     /// Throws what failure() gives, and InvalidStateError if the value was taken.
-    void check_value(const char* call);
+    void check_value(const char* call) {
+        if (status != PromiseStatus::value || taken) throw_outcome(call);
+    }
     [[noreturn]] static void refuse_taken(const char* call);
 
     // ---- callbacks ----
@@ -173,6 +175,7 @@ private:
     void note_birth() noexcept;
     bool to_be_swept() const noexcept { return (hollow >> sweep_shift) != 0; }
     [[noreturn]] static void refuse_second(const char* call);
+    [[noreturn]] void throw_outcome(const char* call);
 };
 
 void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept;

@@ -79,11 +79,12 @@ long this_thread() noexcept { return ::syscall(SYS_gettid); }
 
 /// The kernel gets rid of a ring some twenty milliseconds after it was closed, and comes back for
 /// it to the thread that has used it, whose next system call it interrupts: an epoll_wait fails
-/// with EINTR although no signal has come. It had better be this one.
+/// with EINTR although no signal has come. It had better be this one. On a busy machine it comes
+/// later; if it has come before this call, the wait takes its full time, in vain.
 void wait_for_the_end_of_a_ring() noexcept {
     ::sigset_t none;
     ::sigemptyset(&none);
-    const ::timespec longest = {0, 100000000};
+    const ::timespec longest = {0, 500000000};
     int cancelled = 0;
     ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
     ::sigtimedwait(&none, nullptr, &longest);

@@ -24,7 +24,7 @@ public:
     RingPoll(const RingPoll&) = delete;
     RingPoll& operator=(const RingPoll&) = delete;
     /// In a forked child it takes nothing from the parent. In the thread that has made the ring it
-    /// waits for its end, up to 100 milliseconds.
+    /// waits for its end, up to half a second.
     ~RingPoll();
 
     /// Whether the descriptor may have become ready since arm() said `quiet`. No system call. Not

@@ -98,7 +98,7 @@ struct TaskCore {
     /// Queues a step, in the task's own context.
     void schedule(Delivery delivery);
     /// Runs one state; LoopExit comes out, everything else is the task's outcome.
-    void step(Delivery delivery);
+    void step(Delivery&& delivery);
     /// Calls f(); what it throws becomes the task's failure.
     template <class F>
     void guard(F& f) {
@@ -111,11 +111,22 @@ struct TaskCore {
 
     /// Notes what comes next. Throws StateError if something was noted in this step already, or if
     /// no state of this task is running.
-    void decide(Action what);
+    void decide(Action what) {
+        if (own.core->current_task != this || !machine || action != Action::none ||
+            (what == Action::end && !ending)) {
+            refuse_decision();
+        }
+        action = what;
+    }
     /// In debug mode checks and records the transition from the last wait to this one.
-    void note_transition(const Here& to);
+    void note_transition(const Here& to) {
+        if (own.core->debug) record_transition(to);
+    }
     [[noreturn]] static void refuse_empty();
-    void wait_at(const Here& at) noexcept;
+    void wait_at(const Here& at) noexcept {
+        here = at;
+        waited = true;
+    }
     /// The task ends as what it waited for did: no clause took it.
     void pass_on(Outcome failure) noexcept;
     /// fail(): a CancelledError makes it a cancellation.
@@ -179,6 +190,8 @@ protected:
     ~TaskCore();
 
 private:
+    [[noreturn]] void refuse_decision() const;
+    void record_transition(const Here& to);
     void guarded(void (*call)(void*), void* data);
     void fail_now(PromiseStatus status);
     void run_finally();
@@ -186,7 +199,12 @@ private:
     void suspend();
     void leave_limits() noexcept;
     void put_context(Node* node) noexcept;
-    void drop_asked() noexcept;
+    void drop_asked() noexcept {
+        if (PromiseState* const promise = asked) {
+            asked = nullptr;
+            drop(promise);
+        }
+    }
 };
 
 /// While it lives, the machine being made finds its core here.

@@ -12,7 +12,7 @@ namespace detail {
 
 // ---- one step -------------------------------------------------------------------------------
 
-void TaskCore::step(Delivery delivery) {
+void TaskCore::step(Delivery&& delivery) {
     if (!machine) return;  // settled, or given up by close()
     waiting = nullptr;
     if (must_cancel) {
@@ -78,7 +78,7 @@ void TaskCore::fail_now(PromiseStatus status) {
 
 void TaskCore::act() {
     // The values that this step has set are those that the next one sees.
-    if (!own_context) context = current_context().map;
+    if (!own_context) context = (*own.core->context_slot)->map;
     for (;;) {
         switch (action) {
             case Action::wait: {
@@ -138,13 +138,6 @@ TimePoint TaskCore::time_limit() const noexcept {
 
 void TaskCore::leave_limits() noexcept {
     while (limits) limits->leave_with(outcome);
-}
-
-void TaskCore::drop_asked() noexcept {
-    if (PromiseState* const promise = asked) {
-        asked = nullptr;
-        drop(promise);
-    }
 }
 
 // ---- end ------------------------------------------------------------------------------------

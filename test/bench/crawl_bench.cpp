@@ -4,7 +4,8 @@
 // after a tenth of a second, from one process, and fetches all of them at once into an empty
 // directory by another one. The figures are those of the latter: the time, its CPU time, its peaks
 // of memory and of descriptors. Beside it, where they are installed, curl and aria2c fetch the
-// same; curl 300 at a time, as it allows no more.
+// same; curl 300 at a time, as it allows no more. And the crawler's demo, by what it says itself:
+// all pictures at once should take as long as the slowest of them.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -170,6 +171,40 @@ void crawl(const std::string& crawler, const Client& client, const std::string& 
                 used.ru_maxrss, most);
 }
 
+/// The number of seconds behind `word`; 0 without one.
+double seconds_behind(const std::string& word, const std::string& line) {
+    const std::string::size_type found = line.find(word);
+    return found == std::string::npos ? 0 : std::atof(line.c_str() + found + word.size());
+}
+
+/// Prints the figures of the demo: "URL: …, took 0.164s" for each picture, "Total: 0.508s, …".
+void crawl_demo(const std::string& crawler) {
+    int ends[2];
+    checked(pipe2(ends, O_CLOEXEC), "pipe2");
+    const support::TemporaryDirectory directory;
+    Child demo({crawler, "--demo", "--output", directory / "pic"}, ends[1]);
+    close(ends[1]);
+    double slowest = 0, total = 0;
+    unsigned long pictures = 0;
+    std::string line;
+    for (char c; read(ends[0], &c, 1) == 1;) {
+        if (c != '\n') {
+            line += c;
+            continue;
+        }
+        if (line.compare(0, 5, "URL: ") == 0) ++pictures;
+        slowest = std::max(slowest, seconds_behind(", took ", line));
+        total = std::max(total, seconds_behind("Total: ", line));
+        line.clear();
+    }
+    close(ends[0]);
+    rusage used;
+    while (!demo.ended(used)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (pictures == 0 || slowest <= 0) throw std::runtime_error("the demo fetched nothing");
+    std::printf("crawl-demo ours %lu seconds=%.3f slowest=%.3f seconds/slowest=%.3f\n", pictures,
+                total, slowest, total / slowest);
+}
+
 /// The crawler beside this program.
 std::string crawler_beside(const std::string& program) {
     return program.substr(0, program.rfind('/') + 1) + "crawler";
@@ -206,6 +241,7 @@ int run(const std::string& crawler, int argc, char** argv) {
         if (argc == 2 && command == "list") {
             if (access(crawler.c_str(), X_OK) == 0 && !program.empty()) {
                 std::printf("crawl %s 1000 0 figures\n", client.name);
+                if (ours) std::printf("crawl-demo ours 10 0 figures\n");
             } else {
                 std::fprintf(stderr, "crawl %s: left out, there is no %s\n", client.name,
                              program.empty() ? client.name : crawler.c_str());
@@ -213,13 +249,19 @@ int run(const std::string& crawler, int argc, char** argv) {
         } else if (argc == 2 && command == "version") {
             if (ours || program.empty()) continue;
             std::printf("%s %s\n", client.name, version_of(program).c_str());
+        } else if (argc > 2 && command == "crawl-demo" && ours &&
+                   std::strcmp(argv[2], "ours") == 0) {
+            crawl_demo(crawler);
+            return 0;
         } else if (argc > 2 && command == "crawl" && std::strcmp(argv[2], client.name) == 0) {
             crawl(crawler, client, program, argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1000);
             return 0;
         }
     }
     if (argc == 2 && (command == "list" || command == "version")) return 0;
-    std::fprintf(stderr, "usage: %s list | version | crawl ours|curl|aria2c [COUNT]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s list | version | crawl ours|curl|aria2c [COUNT] | crawl-demo ours\n",
+                 argv[0]);
     return 2;
 }
 

@@ -11,6 +11,7 @@
 
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -25,7 +26,8 @@ inline int checked(int result, const char* what) {
 
 /// The load generator of a server: this program once more, as `PROGRAM ROLE NUMBERS…`, so that only
 /// the server's CPU time is measured; on the server's CPU, as affinity is inherited: on two, the
-/// wake-up of an idle CPU would be all one sees. Killed if it has not been waited for.
+/// wake-up of an idle CPU would be all one sees. Killed if it has not been waited for, and with the
+/// thread that made it: whoever reads what this program prints reads until both have ended.
 class PeerProcess {
 public:
     PeerProcess(const char* program, const std::vector<std::uint64_t>& numbers,
@@ -37,6 +39,7 @@ public:
         arguments.push_back(nullptr);
         process_ = checked(fork(), "fork");
         if (process_ != 0) return;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         execv(program, arguments.data());
         _exit(127);
     }

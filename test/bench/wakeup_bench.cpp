@@ -4,8 +4,11 @@
 // own, post to each other in turn: no other work is there, and each post wakes the other thread up.
 // The figures are for one such wake-up: the median time, half of a round trip, and the CPU time of
 // both threads. The limit is the same with an eventfd and epoll_wait(). Where the threads share a
-// CPU, the time is that of a change of threads; else, as a rule, that of waking an idle CPU.
+// CPU, the time is that of a change of threads; else, as a rule, that of waking an idle CPU. In
+// "ours-busy_poll" a loop looks for 50 microseconds before it sleeps, by epoll_wait() or
+// ("…-io_uring") in the memory that the kernel writes to.
 #include <reactor/event_loop.hpp>
+#include <reactor/selector.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -90,15 +93,23 @@ struct Players {
     reactor::EventLoop& there;
 };
 
-void ours(Trips& trips) {
-    reactor::EventLoop here;
-    reactor::EventLoop there;
+void play(Trips& trips, const char* selector, reactor::Duration busy_poll) {
+    reactor::EventLoop here(reactor::make_selector(selector));
+    reactor::EventLoop there(reactor::make_selector(selector));
+    here.set_busy_poll(busy_poll);
+    there.set_busy_poll(busy_poll);
     Players players{trips, here, there};
     std::thread other([&there] { there.run_forever(); });
     here.call_soon(&Players::serve, &players);
     here.run_forever();
     other.join();
 }
+
+constexpr std::chrono::microseconds a_while(50);
+
+void ours(Trips& trips) { play(trips, "epoll", reactor::Duration::zero()); }
+void busy(Trips& trips) { play(trips, "epoll", a_while); }
+void busy_on_io_uring(Trips& trips) { play(trips, "io_uring", a_while); }
 
 // ---- the limit ------------------------------------------------------------------------------
 
@@ -120,33 +131,42 @@ void limit(Trips& trips) {
     other.join();
 }
 
+const struct {
+    const char* name;
+    void (*run)(Trips& trips);
+} implementations[] = {{"ours", ours},
+                       {"ours-busy_poll", busy},
+                       {"ours-busy_poll-io_uring", busy_on_io_uring},
+                       {"limit", limit}};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     constexpr std::uint64_t usual = 20000;
     if (argc == 2 && std::strcmp(argv[1], "list") == 0) {
-        for (const char* implementation : {"ours", "limit"}) {
-            std::printf("wake-up %s %llu 0 figures\n", implementation,
+        for (const auto& implementation : implementations) {
+            std::printf("wake-up %s %llu 0 figures\n", implementation.name,
                         static_cast<unsigned long long>(usual));
         }
         return 0;
     }
     if (argc == 2 && std::strcmp(argv[1], "version") == 0) return 0;
-    const bool known = argc >= 3 && std::strcmp(argv[1], "wake-up") == 0 &&
-                       (std::strcmp(argv[2], "ours") == 0 || std::strcmp(argv[2], "limit") == 0);
-    if (!known) {
-        std::fprintf(stderr, "usage: %s list | version | wake-up ours|limit [OPERATIONS]\n",
-                     argv[0]);
-        return 2;
+    for (const auto& implementation : implementations) {
+        if (argc < 3 || std::strcmp(argv[1], "wake-up") != 0) continue;
+        if (std::strcmp(argv[2], implementation.name) != 0) continue;
+        const std::uint64_t operations = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : usual;
+        try {
+            Trips trips(std::max<std::uint64_t>(operations / 2, 1));
+            implementation.run(trips);
+            trips.print(implementation.name);
+            return 0;
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "wake-up %s: %s\n", argv[2], error.what());
+            // Without io_uring there is nothing to measure here, and nothing is wrong.
+            return implementation.run == busy_on_io_uring ? 3 : 1;
+        }
     }
-    const std::uint64_t operations = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : usual;
-    try {
-        Trips trips(std::max<std::uint64_t>(operations / 2, 1));
-        (std::strcmp(argv[2], "ours") == 0 ? ours : limit)(trips);
-        trips.print(argv[2]);
-        return 0;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "wake-up %s: %s\n", argv[2], error.what());
-        return 1;
-    }
+    std::fprintf(stderr, "usage: %s list | version | wake-up IMPLEMENTATION [OPERATIONS]\n",
+                 argv[0]);
+    return 2;
 }

@@ -143,7 +143,7 @@ REACTOR_LOOP_TEST(
     ::close(fd);
     course.on_lost = [&] { BOOST_TEST(::fcntl(0, F_DUPFD_CLOEXEC, fd) == fd); };
     loop.run_iterations(1);
-    if (forgets_what_is_closed(loop.selector_name())) {
+    if (support::forgets_what_is_closed(loop.selector_name())) {
         transport.send_to("x", any_port);
         loop.run_iterations(1);
         BOOST_TEST(course.code == EBADF);

@@ -219,7 +219,7 @@ SERVER_TEST(a_socket_closed_behind_its_back_is_left_alone_and_the_others_serve_o
     BOOST_CHECK_THROW(loop.add_reader(gone, [] {}), StateError);
     BOOST_CHECK_THROW(reactor::net::Listener::adopt(loop, gone), StateError);
 
-    const bool told = !forgets_what_is_closed(loop.selector_name());
+    const bool told = !support::forgets_what_is_closed(loop.selector_name());
     if (told) ::close(gone);
     loop.run_iterations(5);
     BOOST_TEST(take_reports().size() == (told ? 1u : 0u));

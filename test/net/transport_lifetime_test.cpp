@@ -164,7 +164,7 @@ REACTOR_LOOP_TEST(a_descriptor_closed_behind_our_back_ends_the_connection) {
     Transport& transport = c.open();
     ::close(c.number);
     loop.run_iterations(1);
-    if (!forgets_what_is_closed(loop.selector_name())) {
+    if (!support::forgets_what_is_closed(loop.selector_name())) {
         expect_report("Descriptor " + std::to_string(c.number) + " cannot be watched any more");
     }
     transport.write("x");

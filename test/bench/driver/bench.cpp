@@ -9,13 +9,16 @@
 // Instructions and system calls do not depend on that at all.
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -42,10 +45,23 @@ using bench::Options;
 using bench::Results;
 using bench::Series;
 
+/// The clock on the wall, in seconds since the benchmark began.
+class Watch {
+public:
+    double operator()() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 /// What goes on now, in one line of the terminal: b2 shows what we print at the end and not before.
+/// And how long each run took.
 class Progress {
 public:
-    Progress() : terminal_(open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY)) {}
+    explicit Progress(bool verbose)
+        : verbose_(verbose), terminal_(open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY)) {}
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress() {
@@ -59,8 +75,40 @@ public:
         if (terminal_ >= 0 && write(terminal_, line.data(), line.size()) < 0) return;
     }
 
+    void ran(const Cell& cell, std::uint64_t operations, double seconds, double now) {
+        Runs& runs = runs_[cell.name()];
+        ++runs.count;
+        runs.seconds += seconds;
+        if (!verbose_) return;
+        say("");
+        std::fprintf(stderr, "%8.2f s: %s, %llu operations, %.3f s\n", now, cell.name().c_str(),
+                     static_cast<unsigned long long>(operations), seconds);
+    }
+
+    /// Where the time went: a line for each cell, the longest first.
+    std::string runs() const {
+        std::vector<std::pair<double, std::string>> all;
+        for (const auto& each : runs_) {
+            char line[128];
+            std::snprintf(line, sizeof line, "%8.3f s in %2u runs: ", each.second.seconds,
+                          each.second.count);
+            all.emplace_back(-each.second.seconds, line + each.first + "\n");
+        }
+        std::sort(all.begin(), all.end());
+        std::string text;
+        for (const auto& each : all) text += each.second;
+        return text;
+    }
+
 private:
+    struct Runs {
+        unsigned count = 0;
+        double seconds = 0;
+    };
+
+    bool verbose_;
     int terminal_;
+    std::map<std::string, Runs> runs_;
 };
 
 std::string own_folder() {
@@ -80,7 +128,7 @@ void make_folder(const std::string& path) {
 bench::Run run_cell(const bench::Programs& programs, const Cell& cell, std::uint64_t operations) {
     // Figures are those of a whole program and its peers, which have all CPUs in real life.
     std::unique_ptr<bench::Pinned> pinned;
-    if (cell.kind != Kind::figures) pinned.reset(new bench::Pinned);
+    if (!cell.figures()) pinned.reset(new bench::Pinned);
     return programs.run(cell, operations);
 }
 
@@ -111,12 +159,13 @@ void count(const bench::Programs& programs, const Options& options, const Progre
 }
 
 /// Returns the folder into which it has written everything.
-std::string save(const Results& results, const Options& options) {
+std::string save(const Results& results, const Options& options, const std::string& runs) {
     make_folder(options.results);
     const std::string folder = options.results + "/" + bench::time_stamp();
     make_folder(folder);
     support::write_file(folder + "/results.json", bench::to_json(results));
     support::write_file(folder + "/tables.txt", bench::to_text(results));
+    support::write_file(folder + "/runs.txt", runs);
     support::write_file(folder + "/summary.md", bench::to_summary(results));
     for (const bench::Table& table : results.tables) {
         support::write_file(folder + "/" + table.workload + ".svg", bench::bars(table));
@@ -131,11 +180,14 @@ std::string save(const Results& results, const Options& options) {
 }
 
 int run(const Options& options, const std::vector<std::string>& words) {
-    const bench::Programs programs(options.programs.empty() ? own_folder() : options.programs);
+    const Watch watch;
+    const bench::Programs programs(options.programs.empty() ? own_folder() : options.programs,
+                                   std::chrono::seconds(options.quick ? 10 : 30));
     Results results;
     results.circumstances.date = bench::today();
     results.circumstances.machine = bench::machine();
     results.circumstances.rounds = options.rounds;
+    results.circumstances.minutes = options.minutes;
     results.circumstances.command = "b2 bench";
     for (const std::string& word : words) results.circumstances.command += " " + word;
 
@@ -148,24 +200,36 @@ int run(const Options& options, const std::vector<std::string>& words) {
     results.versions = programs.versions();
 
     bool failed = false;
+    Progress progress(options.verbose);
     {
-        const Progress progress;
         bench::Rounds rounds(
             options,
             [&](const Cell& cell, std::uint64_t operations) {
-                return run_cell(programs, cell, operations);
+                const double before = watch();
+                try {
+                    const bench::Run done = run_cell(programs, cell, operations);
+                    progress.ran(cell, operations, watch() - before, watch());
+                    return done;
+                } catch (const bench::RunFailed&) {
+                    progress.ran(cell, operations, watch() - before, watch());
+                    throw;
+                }
             },
-            [&](const std::string& what) { progress.say(what); });
+            [&](const std::string& what) { progress.say(what); }, watch);
         std::vector<Series> measured = rounds.measure(cells, results.left_out);
         failed = rounds.failed();
         count(programs, options, progress, measured, results.left_out);
         tabulate(measured, results);
+        progress.say("");
     }
-    const std::string folder = save(results, options);
-    const std::string text =
-        options.json ? bench::to_json(results) : to_text(results) + "\n" + to_summary(results);
+    results.circumstances.seconds = watch();
+    const std::string folder = save(results, options, progress.runs());
+    const std::string text = options.json      ? bench::to_json(results)
+                             : options.summary ? to_summary(results)
+                                               : to_text(results) + "\n" + to_summary(results);
     std::fputs(text.c_str(), stdout);
-    if (!options.json) std::printf("\nalso in %s/, with pictures\n", folder.c_str());
+    if (!options.json && !options.summary)
+        std::printf("\nalso in %s/, with pictures\n", folder.c_str());
     return failed ? 1 : 0;
 }
 

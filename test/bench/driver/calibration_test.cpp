@@ -8,6 +8,7 @@
 
 using bench::calibrate;
 using bench::Plan;
+using bench::Tried;
 
 namespace {
 
@@ -21,12 +22,12 @@ struct Program {
     Program(double start_, double each_, std::uint64_t batch_ = 1)
         : start(start_), each(each_), batch(batch_) {}
 
-    double operator()(std::uint64_t operations) {
+    Tried operator()(std::uint64_t operations) {
         const std::uint64_t batches = (operations + batch - 1) / batch;
         runs.push_back(start + each * static_cast<double>(batches * batch));
-        return runs.back();
+        return {batches * batch, runs.back(), runs.back() - start};
     }
-    Plan plan(std::uint64_t most) { return calibrate(most, 0.3, 7, std::ref(*this)); }
+    Plan plan(std::uint64_t most) { return calibrate(most, most / 50, 0.3, 7, std::ref(*this)); }
 };
 
 }  // namespace
@@ -62,7 +63,26 @@ BOOST_AUTO_TEST_CASE(what_cannot_do_less_runs_in_fewer_rounds) {
     const Plan plan = timers.plan(2000000);
     BOOST_TEST(plan.seconds == 1.0);
     BOOST_TEST(plan.rounds == 4u);  // 7 rounds of 0.3 s, twice
-    BOOST_TEST(timers.runs.size() <= 2u);
+    BOOST_TEST(timers.runs.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_run_is_one_of_those_that_are_planned) {
+    for (const double each : {1e-8, 1e-6, 1e-4, 2e-2}) {
+        BOOST_TEST_CONTEXT(each) {
+            Program program(0.01, each, 1000);
+            const Plan plan = program.plan(1000000);
+            BOOST_TEST(program.runs.back() == plan.seconds);
+            BOOST_TEST(program(plan.operations).seconds == plan.seconds);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(where_the_start_takes_all_the_time_enough_is_measured_all_the_same) {
+    Program connections(1.0, 1e-5);
+    const Plan plan = connections.plan(20000);
+    BOOST_TEST(static_cast<double>(plan.operations) * 1e-5 >= 0.03);
+    BOOST_TEST(plan.seconds < 1.1);
+    BOOST_TEST(connections.runs.size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(what_takes_for_ever_runs_once) {
@@ -78,7 +98,9 @@ BOOST_AUTO_TEST_CASE(one_operation_is_the_least) {
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_that_stands_still_does_no_harm) {
-    const Plan plan = calibrate(1000, 0.3, 7, [](std::uint64_t) { return 0.0; });
+    const Plan plan = calibrate(1000, 20, 0.3, 7, [](std::uint64_t operations) {
+        return Tried{operations, 0.0, 0.0};
+    });
     BOOST_TEST(plan.operations == 1000u);
     BOOST_TEST(plan.rounds >= 1u);
 }

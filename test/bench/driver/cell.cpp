@@ -40,6 +40,8 @@ bool to_kind(const std::string& word, Kind& kind) {
         kind = Kind::logarithmic;
     } else if (word == "figures") {
         kind = Kind::figures;
+    } else if (word == "exact") {
+        kind = Kind::exact;
     } else {
         return false;
     }
@@ -54,11 +56,12 @@ Cell parse_cell(const std::string& line, const std::string& program) {
                           to_count(words[3], cell.counted) &&
                           (words.size() == 4 || to_kind(words[4], cell.kind));
     if (!complete) {
-        wrong("\"WORKLOAD IMPLEMENTATION OPERATIONS COUNTED [flat|logarithmic|figures]\"", line);
+        wrong("\"WORKLOAD IMPLEMENTATION OPERATIONS COUNTED [flat|logarithmic|figures|exact]\"",
+              line);
     }
     cell.workload = words[0];
     cell.implementation = words[1];
-    if (cell.kind == Kind::flat || cell.kind == Kind::logarithmic) size_of(cell.workload);
+    if (cell.growth()) size_of(cell.workload);
     return cell;
 }
 
@@ -110,7 +113,7 @@ Measured parse_measured(const std::string& text, const Cell& cell) {
         !to_count(words[2], measured.operations) || measured.operations == 0) {
         wrong("what \"" + cell.name() + "\" should print", line);
     }
-    if (cell.kind == Kind::figures) {
+    if (cell.figures()) {
         for (std::size_t i = 3; i < words.size(); ++i) {
             measured.figures.push_back(parse_figure(words[i], line));
         }

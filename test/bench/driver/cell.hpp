@@ -10,8 +10,8 @@
 namespace bench {
 
 /// What is measured of a workload: the CPU time of an operation, and how that may grow with a size;
-/// or any figures, with their names.
-enum class Kind { time, flat, logarithmic, figures };
+/// or any figures, with their names; exact ones are the same in every run.
+enum class Kind { time, flat, logarithmic, figures, exact };
 
 /// One implementation of one workload, as a program lists it: what there is to run.
 struct Cell {
@@ -25,6 +25,8 @@ struct Cell {
     bool ours() const { return is("ours"); }
     bool limit() const { return is("limit"); }
     bool peer() const { return !ours() && !limit(); }
+    bool growth() const { return kind == Kind::flat || kind == Kind::logarithmic; }
+    bool figures() const { return kind == Kind::figures || kind == Kind::exact; }
     std::string name() const { return workload + " " + implementation; }
 
 private:

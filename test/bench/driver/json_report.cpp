@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <test/bench/driver/targets.hpp>
+
 namespace bench {
 
 namespace {
@@ -83,6 +85,7 @@ std::string json_of(const Growth& growth) {
         .add("points", array(growth.points,
                              [](const Growth::Point& point) {
                                  return Group("{}")
+                                     .add("rounds", std::to_string(point.rounds))
                                      .add("size", std::to_string(point.size))
                                      .add("nanoseconds", number(point.nanoseconds))
                                      .done();
@@ -97,9 +100,24 @@ std::string json_of(const FigureTable& table) {
                            [](const FigureTable::Line& line) {
                                return Group("{}")
                                    .add("implementation", json_string(line.cell.implementation))
+                                   .add("operations", std::to_string(line.operations))
+                                   .add("rounds", std::to_string(line.rounds))
                                    .add("figures", object(line.figures))
                                    .done();
                            }))
+        .done();
+}
+
+std::string json_of(const Reached& reached) {
+    return Group("{}")
+        .add("what", json_string(reached.target.what))
+        .add("workload", json_string(reached.target.workload))
+        .add("implementation", json_string(reached.target.implementation))
+        .add("measure", json_string(reached.target.measure))
+        .add("at_most", number(reached.target.most))
+        .add("ours", number(reached.ours))
+        .add("best_peer", json_string(reached.best_peer))
+        .add("best_peers", number(reached.best_peers))
         .done();
 }
 
@@ -165,6 +183,10 @@ std::string to_json(const Results& results) {
                .add("machine", json_string(circumstances.machine))
                .add("command", json_string(circumstances.command))
                .add("rounds", std::to_string(circumstances.rounds))
+               .add("minutes", number(circumstances.minutes))
+               .add("seconds", number(circumstances.seconds))
+               .add("targets", array(compare(targets(), results),
+                                     [](const Reached& reached) { return json_of(reached); }))
                .add("versions", json_of(results.versions))
                .add("workloads",
                     array(results.tables, [](const Table& table) { return json_of(table); }))

@@ -39,13 +39,17 @@ BOOST_AUTO_TEST_CASE(everything_measured_is_in_it) {
     memory.figures = {{"allocated_bytes", {{1, 40}}}};
     Results results;
     tabulate({ours, point, memory}, results);
-    results.circumstances = {"2024-05-01", "a \"machine\"", "b2 bench", 7};
+    results.circumstances = {"2024-05-01", "a \"machine\"", "b2 bench", 7, 30, 60};
     results.versions = {{"libev", "libev 4.33"}};
     results.left_out = {{"poco", "not found"}};
 
     const Json json = support::parse_json(bench::to_json(results));
     BOOST_TEST(json["machine"].text == "a \"machine\"");
     BOOST_TEST(json["rounds"].text == "7");
+    BOOST_TEST(json["minutes"].text == "30");
+    BOOST_TEST(json["seconds"].text == "60");
+    BOOST_TEST(json["targets"].items.at(0)["workload"].text == "timer-add-1M");
+    BOOST_TEST((json["targets"].items.at(0)["ours"].kind == Json::Kind::null));
     BOOST_TEST(json["versions"]["libev"].text == "libev 4.33");
     const Json& table = json["workloads"].items.at(0);
     BOOST_TEST(table["workload"].text == "echo-64");

@@ -9,12 +9,16 @@ namespace bench {
 
 /// What the driver is asked for.
 struct Options {
+    bool quick = false;
     unsigned rounds = 7;
     double seconds = 0.3;           // the most that a run may take
+    double minutes = 30;            // that there are for everything
     std::vector<std::string> only;  // patterns of workloads' names; none: all
     bool instructions = false;
     bool syscalls = false;
     bool json = false;
+    bool summary = false;
+    bool verbose = false;
     bool help = false;
     std::string results = "bench-results";
     std::string programs;  // the folder they are in; empty: the driver's own

@@ -28,6 +28,7 @@ const struct {
              {"poco", "libpoco-dev"},
              {"asyncio", "python3"},
              {"boost-future", "libboost-thread-dev"},
+             {"boost-future-executor", "libboost-thread-dev"},
              {"curl", "curl"},
              {"aria2c", "aria2"}};
 

@@ -91,15 +91,17 @@ BOOST_AUTO_TEST_CASE(peers_that_are_not_there_are_named_once) {
     const std::vector<Cell> cells = {{"", "echo", "libuv", 1, 0, bench::Kind::time}};
     std::vector<LeftOut> left_out = {{"asyncio", "no python"}};
     name_absent_peers(cells, left_out);
-    int libuv = 0, libev = 0, asyncio = 0;
+    int libuv = 0, libev = 0, asyncio = 0, executor = 0;
     for (const LeftOut& one : left_out) {
         libuv += one.what == "libuv";
         libev += one.what == "libev";
         asyncio += one.what == "asyncio";
+        executor += one.what == "boost-future-executor";
     }
     BOOST_TEST(libuv == 0);
     BOOST_TEST(libev == 1);
     BOOST_TEST(asyncio == 1);
+    BOOST_TEST(executor == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(versions_are_those_of_all_programs, Fixture) {

@@ -59,14 +59,15 @@ void add_growth(const Series& series, std::vector<Growth>& growths) {
             return other.of == size.of && other.implementation == implementation;
         },
         Growth{size.of, implementation, series.cell.kind, {}});
-    growth.points.push_back({size.value, median(series.samples)});
+    growth.points.push_back({size.value, median(series.samples), series.samples.size()});
 }
 
 void add_figures(const Series& series, std::vector<FigureTable>& tables) {
     FigureTable& table = find_or_add(
         tables, [&](const FigureTable& other) { return other.workload == series.cell.workload; },
         FigureTable{series.cell.workload, {}});
-    FigureTable::Line line = {series.cell, {}};
+    FigureTable::Line line = {
+        series.cell, series.operations, series.figures.front().second.size(), {}};
     for (const auto& figure : series.figures) {
         line.figures.emplace_back(figure.first, median(figure.second));
     }
@@ -75,9 +76,12 @@ void add_figures(const Series& series, std::vector<FigureTable>& tables) {
 
 }  // namespace
 
-const Row* Table::ours() const {
-    return first_row(rows, [](const Row& row) { return row.series.cell.implementation == "ours"; });
+const Row* Table::of(const std::string& implementation) const {
+    return first_row(
+        rows, [&](const Row& row) { return row.series.cell.implementation == implementation; });
 }
+
+const Row* Table::ours() const { return of("ours"); }
 
 const Row* Table::limit() const {
     return first_row(rows, [](const Row& row) { return row.series.cell.limit(); });
@@ -94,7 +98,7 @@ double Growth::factor() const {
 
 void tabulate(const std::vector<Series>& series, Results& results) {
     for (const Series& one : series) {
-        if (one.cell.kind == Kind::figures) {
+        if (one.cell.figures()) {
             if (!one.figures.empty()) add_figures(one, results.figures);
         } else if (!one.samples.empty()) {
             if (one.cell.kind == Kind::time) {

@@ -39,6 +39,7 @@ struct Table {
     std::vector<Row> rows;
 
     /// The first such row, or null.
+    const Row* of(const std::string& implementation) const;
     const Row* ours() const;
     const Row* limit() const;
     const Row* best_peer() const;
@@ -52,6 +53,7 @@ struct Growth {
     struct Point {
         std::uint64_t size;
         double nanoseconds;
+        std::size_t rounds;
     };
     std::vector<Point> points;
 
@@ -64,6 +66,8 @@ struct FigureTable {
     std::string workload;
     struct Line {
         Cell cell;
+        std::uint64_t operations;  // of which they are
+        std::size_t rounds;
         std::vector<std::pair<std::string, double>> figures;
     };
     std::vector<Line> lines;
@@ -74,7 +78,9 @@ struct Circumstances {
     std::string date;
     std::string machine;
     std::string command;
-    unsigned rounds;
+    unsigned rounds;  // at most
+    double minutes;   // that there were
+    double seconds;   // that it took
 };
 
 /// All that there is to tell.

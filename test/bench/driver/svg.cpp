@@ -98,8 +98,12 @@ std::string xml_escaped(const std::string& text) {
 }
 
 std::string bars(const Table& table) {
-    constexpr double label = 130, room = 150, row_height = 26, thick = 18;
-    constexpr double most = width - label - room - 2 * margin;
+    constexpr double room = 170, row_height = 26, thick = 18, character = 8;
+    double label = 130;
+    for (const Row& row : table.rows) {
+        label = std::max(label, character * double(row.series.cell.implementation.size()));
+    }
+    const double most = width - label - room - 2 * margin;
     Picture picture(title_height + row_height * double(table.rows.size()) + margin,
                     table.workload + ": CPU time of an operation");
     const double scale = most / longest(table);
@@ -107,25 +111,29 @@ std::string bars(const Table& table) {
     for (const Row& row : table.rows) {
         const double length = std::min(most, row.nanoseconds * scale);
         const bool cut = row.nanoseconds * scale > most * 1.001;
-        picture.text(margin + label - 8, y + 14, "end", row.series.cell.implementation);
+        picture.text(margin + label - 8, y + 14, "end", row.series.cell.implementation,
+                     row.series.cell.ours() ? "font-weight=\"bold\"" : "");
         picture.bar(margin + label, y, length, thick, colour_of(row.series.cell));
         if (cut) picture.bar(margin + label + most - 14, y, 6, thick, "#ffffff");
         picture.text(
             margin + label + length + 8, y + 14, "start",
-            duration(row.nanoseconds) +
-                (std::isnan(row.to_limit) ? std::string() : ", × " + fixed(row.to_limit, 2)));
+            duration(row.nanoseconds) + (std::isnan(row.to_limit)
+                                             ? std::string()
+                                             : ", " + short_number(row.to_limit) + " × limit"));
         y += row_height;
     }
     return picture.done();
 }
 
 std::string curve(const Growth& growth) {
-    constexpr double height = 320, left = 90, right = 40, bottom = 40;
+    constexpr double height = 340, left = 90, right = 40, bottom = 40, subtitle_height = 20;
     constexpr double base = height - bottom;
     Picture picture(
         height, growth.of + (growth.implementation == "ours" ? "" : ", " + growth.implementation) +
-                    ": CPU time of an operation, by how many there are (should be " +
-                    (growth.kind == Kind::flat ? "flat)" : "logarithmic)"));
+                    ": CPU time of an operation");
+    picture.text(margin, 26 + subtitle_height, "start",
+                 std::string("by how many of them there are; it should be ") +
+                     (growth.kind == Kind::flat ? "flat" : "logarithmic"));
     double top = 0;
     for (const Growth::Point& point : growth.points) top = std::max(top, point.nanoseconds);
     if (top <= 0) top = 1;
@@ -137,7 +145,7 @@ std::string curve(const Growth& growth) {
         return left + part * (width - left - right);
     };
     const auto y_of = [&](double nanoseconds) {
-        return base - nanoseconds / top * (base - title_height - margin);
+        return base - nanoseconds / top * (base - title_height - subtitle_height - margin);
     };
     for (const double part : {0.0, 0.5, 1.0}) {
         const double y = y_of(part * top);

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(bars_are_as_long_as_the_times) {
     const std::vector<std::string> words = texts(svg);
     BOOST_TEST(has(words, "a < b & c: CPU time of an operation"));
     BOOST_TEST(has(words, "libev"));
-    BOOST_TEST(has(words, "40.0 ns, × 4.00"));
+    BOOST_TEST(has(words, "40.0 ns, 4.00 × limit"));
 }
 
 BOOST_AUTO_TEST_CASE(a_bar_that_would_make_the_others_dots_is_cut) {
@@ -85,6 +85,20 @@ BOOST_AUTO_TEST_CASE(a_bar_that_would_make_the_others_dots_is_cut) {
     BOOST_TEST(has(texts(svg), "20.0 µs"));
 }
 
+BOOST_AUTO_TEST_CASE(ours_is_bold_and_a_long_name_has_room) {
+    const std::string longest = "boost-future-executor-with-more";
+    const Tree svg = elements(bench::bars(table({{"ours", 20}, {longest, 40}})));
+    for (const auto& element : svg) {
+        const std::string words = element.second.data();
+        const std::string weight = element.second.get<std::string>("<xmlattr>.font-weight", "");
+        if (words == "ours") BOOST_TEST(weight == "bold");
+        if (words != longest) continue;
+        BOOST_TEST(weight == "");
+        // It ends there.
+        BOOST_TEST(element.second.get<double>("<xmlattr>.x") >= 7.5 * double(longest.size()));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(bars_of_nothing_or_zero_are_a_picture_too) {
     BOOST_TEST(widths_of_bars(elements(bench::bars(table({{"ours", 0}})))).at(0) == 0);
     BOOST_TEST(widths_of_bars(elements(bench::bars(bench::Table()))).empty());
@@ -92,7 +106,7 @@ BOOST_AUTO_TEST_CASE(bars_of_nothing_or_zero_are_a_picture_too) {
 
 BOOST_AUTO_TEST_CASE(the_curve_is_straight_where_growth_is_logarithmic) {
     const Growth growth = {
-        "timers", "ours", Kind::logarithmic, {{100, 20}, {1000, 30}, {10000, 40}}};
+        "timers", "ours", Kind::logarithmic, {{100, 20, 1}, {1000, 30, 1}, {10000, 40, 1}}};
     const Tree svg = elements(bench::curve(growth));
     std::vector<double> x, y;
     for (const auto& element : svg) {
@@ -110,6 +124,6 @@ BOOST_AUTO_TEST_CASE(the_curve_is_straight_where_growth_is_logarithmic) {
 }
 
 BOOST_AUTO_TEST_CASE(a_curve_of_one_point_is_a_picture_too) {
-    const Growth growth = {"tasks", "ours", Kind::flat, {{100, 0}}};
+    const Growth growth = {"tasks", "ours", Kind::flat, {{100, 0, 1}}};
     BOOST_CHECK_NO_THROW(elements(bench::curve(growth)));
 }

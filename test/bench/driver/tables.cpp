@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <test/bench/driver/numbers.hpp>
+#include <test/bench/driver/targets.hpp>
 
 namespace bench {
 
@@ -27,17 +28,19 @@ bool any(const Table& table, Number number) {
                        [&](const Row& row) { return !std::isnan(number(row)); });
 }
 
+std::string rounds_of(const Row& row) { return std::to_string(row.series.samples.size()); }
+
 std::string text_of(const Table& table) {
     const auto instructions = [](const Row& row) { return row.series.instructions; };
     const auto syscalls = [](const Row& row) { return row.series.syscalls; };
     const bool has_instructions = any(table, instructions);
     const bool has_syscalls = any(table, syscalls);
-    Lines lines = {{table.workload, "CPU", "/ limit", "ours / it"}};
+    Lines lines = {{table.workload, "CPU", "/ limit", "ours / it", "rounds"}};
     if (has_instructions) lines.back().push_back("instructions");
     if (has_syscalls) lines.back().push_back("system calls");
     for (const Row& row : table.rows) {
         lines.push_back({"  " + row.series.cell.implementation, duration(row.nanoseconds),
-                         fixed(row.to_limit, 2), fixed(row.ours_to, 2)});
+                         fixed(row.to_limit, 2), fixed(row.ours_to, 2), rounds_of(row)});
         if (has_instructions) lines.back().push_back(short_number(instructions(row)));
         if (has_syscalls) lines.back().push_back(fixed(syscalls(row), 2));
     }
@@ -53,11 +56,12 @@ std::string promise_of(const Growth& growth) {
 }
 
 std::string text_of(const Growth& growth) {
-    Lines lines = {{"growth of " + name_of(growth), "CPU", "/ first"}};
+    Lines lines = {{"growth of " + name_of(growth), "CPU", "/ first", "rounds"}};
     const double first = growth.points.front().nanoseconds;
     for (const Growth::Point& point : growth.points) {
         lines.push_back({"  " + size(point.size), duration(point.nanoseconds),
-                         fixed(first > 0 ? point.nanoseconds / first : no_number, 2)});
+                         fixed(first > 0 ? point.nanoseconds / first : no_number, 2),
+                         std::to_string(point.rounds)});
     }
     return align(lines) + "  (should be " + promise_of(growth) + ")\n";
 }
@@ -71,10 +75,11 @@ std::string text_of(const FigureTable& table) {
             }
         }
     }
-    Lines lines = {{table.workload}};
+    Lines lines = {{table.workload, "of", "rounds"}};
     for (const std::string& name : names) lines.back().push_back(words(name));
     for (const FigureTable::Line& line : table.lines) {
-        lines.push_back({"  " + line.cell.implementation});
+        lines.push_back({"  " + line.cell.implementation, std::to_string(line.operations),
+                         std::to_string(line.rounds)});
         for (const std::string& name : names) {
             const auto found = std::find_if(
                 line.figures.begin(), line.figures.end(),
@@ -101,7 +106,7 @@ std::string in_markdown(const Lines& lines) {
 }
 
 std::string summary_of(const std::vector<Table>& tables) {
-    Lines lines = {{"workload", "ours", "/ limit", "best peer", "its time", "ours / it"}};
+    Lines lines = {{"workload", "ours", "/ limit", "best peer", "its time", "ours / it", "rounds"}};
     for (const Table& table : tables) {
         const Row* const ours = table.ours();
         if (!ours) continue;
@@ -113,6 +118,7 @@ std::string summary_of(const std::vector<Table>& tables) {
         } else {
             line.insert(line.end(), {"-", "-", "-"});
         }
+        line.push_back(rounds_of(*ours));
     }
     return lines.size() == 1 ? std::string() : "\n" + in_markdown(lines);
 }
@@ -144,7 +150,7 @@ std::string summary_of(const std::vector<Growth>& growths) {
 }
 
 std::string summary_of(const std::vector<FigureTable>& tables) {
-    Lines lines = {{"figures", "of", "are"}};
+    Lines lines = {{"figures", "of", "are", "for"}};
     for (const FigureTable& table : tables) {
         for (const FigureTable::Line& line : table.lines) {
             std::string figures;
@@ -152,10 +158,34 @@ std::string summary_of(const std::vector<FigureTable>& tables) {
                 figures += (figures.empty() ? "" : ", ") + words(figure.first) + " " +
                            short_number(figure.second);
             }
-            lines.push_back({table.workload, line.cell.implementation, figures});
+            lines.push_back({table.workload, line.cell.implementation, figures,
+                             std::to_string(line.operations)});
         }
     }
     return lines.size() == 1 ? std::string() : "\n" + in_markdown(lines);
+}
+
+std::string summary_of(const std::vector<Reached>& all) {
+    Lines lines = {
+        {"target", "workload", "measured by", "at most", "ours", "best peer", "reached"}};
+    bool any = false;
+    for (const Reached& reached : all) {
+        const Target& target = reached.target;
+        any = any || !std::isnan(reached.ours);
+        const std::string variant =
+            target.implementation == "ours" ? "" : ", " + target.implementation;
+        const std::string verdict = std::isnan(reached.ours)      ? "not measured"
+                                    : std::isnan(target.most)     ? "-"
+                                    : reached.ours <= target.most ? "yes"
+                                                                  : "no";
+        lines.push_back({target.what, target.workload + variant, words(target.measure),
+                         short_number(target.most), short_number(reached.ours),
+                         reached.best_peer.empty()
+                             ? "-"
+                             : reached.best_peer + " " + short_number(reached.best_peers),
+                         verdict});
+    }
+    return any ? "\n" + in_markdown(lines) : std::string();
 }
 
 }  // namespace
@@ -194,14 +224,15 @@ std::string to_summary(const Results& results) {
     const Circumstances& circumstances = results.circumstances;
     std::string text = circumstances.date + ", " + circumstances.machine + "; `" +
                        circumstances.command + "`, " + std::to_string(circumstances.rounds) +
-                       " rounds";
+                       " rounds at most, " + fixed(circumstances.seconds / 60, 1) + " of " +
+                       fixed(circumstances.minutes, 0) + " minutes";
     std::string before = "; ";
     for (const auto& version : results.versions) {
         text += before + version.second;
         before = ", ";
     }
-    return text + ".\n" + summary_of(results.tables) + summary_of(results.growths) +
-           summary_of(results.figures);
+    return text + ".\n" + summary_of(compare(targets(), results)) + summary_of(results.tables) +
+           summary_of(results.growths) + summary_of(results.figures);
 }
 
 }  // namespace bench

@@ -97,10 +97,12 @@ int peer_idle_connections(const char* implementation, std::size_t count) {
     Clients clients = Clients::until_come(count);
     Server server(clients);
     server.listen(listener);
-    const PeerProcess peer(program_name(), {port, count}, "idle");
-    const Memory before = memory_now();
-    server.run();
-    print("memory-connections", implementation, count, before);
+    {
+        const PeerProcess peer(program_name(), {port, count}, "idle");
+        const Memory before = memory_now();
+        server.run();
+        print("memory-connections", implementation, count, before);
+    }
     std::fflush(stdout);
     _exit(0);  // with the clients that are there: none of the servers is made to be left alone
 }
@@ -133,7 +135,7 @@ template <class Server, class IdleServer = Server>
 int run_echo_peer(const char* implementation, const std::string& version, int argc, char** argv) {
     const std::string command = argc > 1 ? argv[1] : "";
     if (argc == 2 && command == "list") {
-        std::printf("memory-connections %s 10000 0 figures\n", implementation);
+        std::printf("memory-connections %s 10000 0 exact\n", implementation);
     }
     if (argc == 4 && command == "memory-connections" && std::string(argv[2]) == implementation) {
         program_name() = argv[0];
