@@ -46,18 +46,19 @@ public:
     bool simulates(int descriptor) const noexcept { return network_of(descriptor) != nullptr; }
 
     ::ssize_t receive(int descriptor, char* room, std::size_t size) const noexcept {
-        if (auto* const network = network_of(descriptor)) {
-            return network->receive(descriptor, room, size);
+        if (none_) {
+            const ::ssize_t got = ::recv(descriptor, room, size, 0);
+            if (got >= 0 || errno != EINTR) return got;
         }
-        return uninterrupted([&] { return ::recv(descriptor, room, size, 0); });
+        return receive_otherwise(descriptor, room, size);
     }
 
     ::ssize_t send(int descriptor, const char* bytes, std::size_t size) const noexcept {
-        if (auto* const network = network_of(descriptor)) {
-            const ::iovec piece = {const_cast<char*>(bytes), size};
-            return network->send(descriptor, &piece, 1);
+        if (none_) {
+            const ::ssize_t took = ::send(descriptor, bytes, size, MSG_NOSIGNAL);
+            if (took >= 0 || errno != EINTR) return took;
         }
-        return uninterrupted([&] { return ::send(descriptor, bytes, size, MSG_NOSIGNAL); });
+        return send_otherwise(descriptor, bytes, size);
     }
 
     ::ssize_t send(int descriptor, ::iovec* pieces, std::size_t count) const noexcept {
@@ -92,6 +93,25 @@ public:
     }
 
 private:
+    // Of a network in memory, or interrupted. Apart, so that the usual call is all that its caller
+    // has in line.
+    __attribute__((noinline)) ::ssize_t receive_otherwise(int descriptor, char* room,
+                                                          std::size_t size) const noexcept {
+        if (auto* const network = network_of(descriptor)) {
+            return network->receive(descriptor, room, size);
+        }
+        return uninterrupted([&] { return ::recv(descriptor, room, size, 0); });
+    }
+
+    __attribute__((noinline)) ::ssize_t send_otherwise(int descriptor, const char* bytes,
+                                                       std::size_t size) const noexcept {
+        if (auto* const network = network_of(descriptor)) {
+            const ::iovec piece = {const_cast<char*>(bytes), size};
+            return network->send(descriptor, &piece, 1);
+        }
+        return uninterrupted([&] { return ::send(descriptor, bytes, size, MSG_NOSIGNAL); });
+    }
+
     template <class Call>
     static ::ssize_t uninterrupted(Call call) noexcept {
         ::ssize_t result;

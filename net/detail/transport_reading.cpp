@@ -13,7 +13,7 @@ namespace detail {
 /// One read: less than all of the room means that nothing is left, and if there is more, the
 /// descriptor is still ready in the next iteration. So one connection does not hold up the others.
 void TransportState::read() {
-    if (pipe_ || buffered_ || read_paused_ || eof_ || closing_ || watches_readers_) {
+    if (pipe_ || buffered_ || read_paused_ || eof_ || closing_) {
         read_otherwise();
     } else {
         receive_for_protocol();

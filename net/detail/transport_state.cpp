@@ -151,8 +151,18 @@ TransportState::Extras& TransportState::extras() {
 
 // ---- from connection_made() to connection_lost() --------------------------------------------
 
+/// The usual one is a byte of flags, and no more. Whatever a read calls, it ends with the
+/// connection's own reference in place: only finish() lets go of that, in a turn of its own.
 void TransportState::event() {
-    const Keep keep(*this);
+    if (started_ && !again_ && !ending_ && !pipe_ && !buffered_ && !read_paused_ && !eof_ &&
+        !closing_) {
+        receive_for_protocol();
+    } else {
+        other_event();
+    }
+}
+
+void TransportState::other_event() {
     if (started_ && !again_ && !ending_) {
         read();
     } else {
@@ -161,6 +171,7 @@ void TransportState::event() {
 }
 
 void TransportState::end_or_begin() {
+    const Keep keep(*this);
     if (!started_) {
         start();
     } else if (again_) {

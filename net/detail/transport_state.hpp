@@ -76,7 +76,18 @@ public:
 
     // What Transport says of the methods of the same names.
     void write(ByteView bytes, std::string* owned,
-               const std::shared_ptr<const std::string>* shared = nullptr);
+               const std::shared_ptr<const std::string>* shared = nullptr) {
+        if (closing_ || pipe_ || eof_written_ || timed_ || output_ || bytes.empty() || over()) {
+            write_otherwise(bytes, owned, shared);
+            return;
+        }
+        const ::ssize_t took = service_->calls.send(descriptor_, bytes.data(), bytes.size());
+        if (took == static_cast<::ssize_t>(bytes.size())) {
+            wrote_ = true;
+        } else {
+            settle_write(took, bytes, owned, shared);
+        }
+    }
     void write_lines(const std::vector<ByteView>& pieces);
     Promise<std::uint64_t> send_file(int file, std::uint64_t offset, std::uint64_t count,
                                      const Here& here);
@@ -181,6 +192,7 @@ private:
     void drop_node(Node*& node) noexcept;
     void queue() noexcept;
     void event();
+    __attribute__((noinline)) void other_event();  // or every event pays for its registers
     void end_or_begin();
     void start();
     void end_soon() noexcept;
@@ -234,6 +246,10 @@ private:
                      : service_->calls.send(descriptor_, pieces, count);
     }
     [[noreturn]] void refuse_write(const char* call) const;
+    void write_otherwise(ByteView bytes, std::string* owned,
+                         const std::shared_ptr<const std::string>* shared);
+    void settle_write(::ssize_t took, ByteView bytes, std::string* owned,
+                      const std::shared_ptr<const std::string>* shared);
     std::size_t send_at_once(const std::vector<ByteView>& pieces, std::size_t& index);
     void write_rest(ByteView bytes, std::size_t sent, std::string* owned,
                     const std::shared_ptr<const std::string>* shared);

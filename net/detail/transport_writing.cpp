@@ -29,8 +29,9 @@ void TransportState::refuse_write(const char* call) const {
                                               : ": the read end of a pipe cannot be written to"));
 }
 
-void TransportState::write(ByteView bytes, std::string* owned,
-                           const std::shared_ptr<const std::string>* shared) {
+/// Everything but a write to an open socket, without a time limit, for which nothing waits.
+void TransportState::write_otherwise(ByteView bytes, std::string* owned,
+                                     const std::shared_ptr<const std::string>* shared) {
     if (eof_written_) refuse_write("write");
     if (bytes.empty()) return;
     if (over()) {
@@ -41,7 +42,12 @@ void TransportState::write(ByteView bytes, std::string* owned,
         if (!refuse_flood()) write_rest(bytes, 0, owned, shared);
         return;
     }
-    const ::ssize_t took = send(bytes.data(), bytes.size());
+    settle_write(send(bytes.data(), bytes.size()), bytes, owned, shared);
+}
+
+/// What the system has said to a write for which nothing waits.
+void TransportState::settle_write(::ssize_t took, ByteView bytes, std::string* owned,
+                                  const std::shared_ptr<const std::string>* shared) {
     if (took >= 0) {
         wrote_ = true;
         if (timed_) touch(&TimeLimits::output);

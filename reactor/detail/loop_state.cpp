@@ -191,14 +191,34 @@ inline void LoopState::end_plain(Node* node, const CallableOps* ops, ContextCell
     release_here(node);
 }
 
-/// Most callbacks: run once, in no context but a snapshot, unmeasured. Runs them as long as one
-/// follows the other: most of what a callback costs the loop is in this function.
+/// The end of a watch's turn, however it ended: it waits for the next event, unless it was
+/// cancelled meanwhile.
+inline void LoopState::end_watch(Node* node, ContextCell& cell) noexcept {
+    current = nullptr;
+    if (node->is(NodeFlag::cancelled)) {
+        node->drop_callable();
+        if (cell.map) cell.map = nullptr;
+    } else if (cell.map) {
+        node->context = cell.map.release();  // the snapshot, or what the callback has set
+    }
+    release(node);
+}
+
+/// Most callbacks: run once, or for an event of a descriptor, in no context but a snapshot,
+/// unmeasured. Runs them as long as one follows the other: most of what a callback costs the loop
+/// is in this function.
 void LoopState::run_plain(ContextCell& cell, std::size_t end) {
     struct Unfinished {
         LoopState& state;
         ContextCell& cell;
         ~Unfinished() {
-            if (Node* const node = state.current) state.end_plain(node, node->ops, cell);
+            Node* const node = state.current;
+            if (!node) return;
+            if (node->is(NodeFlag::repeating)) {
+                state.end_watch(node, cell);
+            } else {
+                state.end_plain(node, node->ops, cell);
+            }
         }
     };
     for (std::exception_ptr error;; error = nullptr) {
@@ -208,7 +228,9 @@ void LoopState::run_plain(ContextCell& cell, std::size_t end) {
             for (std::size_t at = popped; at != end;) {
                 Node* const node = head;
                 const CallableOps* const ops = node->ops;
-                if (measured || !ops || !node->runs_plainly()) return;
+                if (measured || !ops) return;
+                const bool watch = !node->runs_plainly();
+                if (watch && !node->watches_plainly()) return;
                 Node* const following = node->next;
                 head = following;
                 if (!following) tail = &head;
@@ -219,8 +241,14 @@ void LoopState::run_plain(ContextCell& cell, std::size_t end) {
                     cell.map = ContextMapPtr::adopt(static_cast<ContextMap*>(node->context));
                     node->context = nullptr;
                 }
-                ops->invoke(node->storage);
-                end_plain(node, ops, cell);
+                if (watch) {
+                    node->clear(NodeFlag::queued);  // an event may queue it anew from here on
+                    ops->invoke(node->storage);
+                    end_watch(node, cell);
+                } else {
+                    ops->invoke(node->storage);
+                    end_plain(node, ops, cell);
+                }
             }
             return;
         } catch (const LoopExit&) {

@@ -111,6 +111,7 @@ private:
 
     void run_plain(ContextCell& cell, std::size_t end);
     void end_plain(Node* node, const CallableOps* ops, ContextCell& cell) noexcept;
+    void end_watch(Node* node, ContextCell& cell) noexcept;
     void run(Node* node, ContextCell& cell, ContextCell*& slot);
     void invoke(Node* node);
     void report_exception(Node* node, std::exception_ptr error);

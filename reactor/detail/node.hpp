@@ -71,6 +71,11 @@ struct Node {
     bool is_simple_and_last() const noexcept { return (word & ~done_bit) == one_reference; }
     /// Runs once, now, in no context but a snapshot; all that is left to see is `ops`.
     bool runs_plainly() const noexcept { return (word & not_plain) == 0; }
+    /// A watch, in no context but a snapshot; the same is left to see.
+    bool watches_plainly() const noexcept {
+        return (word & kind_mask) >= static_cast<std::uint32_t>(NodeKind::reader) &&
+               (word & (not_plain & ~bit_of(NodeFlag::repeating))) == 0;
+    }
 
     /// Destroys the callable and lets go of the context. What the destructor of a capture does to
     /// this node meets an empty one.
