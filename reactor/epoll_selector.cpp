@@ -2,7 +2,6 @@
 #include <reactor/epoll_selector.hpp>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -12,15 +11,6 @@
 #include <cstddef>
 #include <ratio>
 #include <system_error>
-
-// It must see every wait, or it does not know what happened before what.
-#if defined(__SANITIZE_THREAD__)
-#define REACTOR_THREAD_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define REACTOR_THREAD_SANITIZER
-#endif
-#endif
 
 namespace reactor {
 
@@ -149,7 +139,7 @@ void EpollSelector::wait(Duration timeout, std::vector<SelectorEvent>& ready) {
         always_ready_.wait(Duration::zero(), ready);
         if (!ready.empty()) timeout = Duration::zero();
     }
-    const int count = timeout <= Duration::zero() ? look() : wait_for_events(bounded(timeout));
+    const int count = wait_for_events(bounded(timeout));
     if (count < 0) {
         if (errno == EINTR) return;
         throw std::system_error(errno, std::system_category(), "epoll_wait");
@@ -164,18 +154,6 @@ void EpollSelector::wait(Duration timeout, std::vector<SelectorEvent>& ready) {
         found->ready = from_epoll(event->events);
         ++found;
     }
-}
-
-// A busy loop does this in each iteration. The C library's wrapper makes the thread cancellable at
-// any instruction around the system call, by two atomic exchanges, which are a tenth of the whole;
-// for a call that does not block it is the same to ask before.
-int EpollSelector::look() {
-#if defined(SYS_epoll_wait) && !defined(REACTOR_THREAD_SANITIZER)
-    ::pthread_testcancel();
-    return static_cast<int>(::syscall(SYS_epoll_wait, epoll_, events_.get(), capacity_, 0));
-#else
-    return ::epoll_wait(epoll_, events_.get(), capacity_, 0);
-#endif
 }
 
 int EpollSelector::wait_for_events(Duration limit) {

@@ -45,7 +45,6 @@ protected:
 
 private:
     int change(int operation, int fd, unsigned interest, std::uint64_t token) noexcept;
-    int look();
     int wait_for_events(Duration limit);
 
     int epoll_;
