@@ -37,13 +37,6 @@
 
 namespace {
 
-// A look that does not wait may go to the kernel without the C library's function.
-#ifdef SYS_epoll_wait
-constexpr long epoll_wait_call = SYS_epoll_wait;
-#else
-constexpr long epoll_wait_call = -1;
-#endif
-
 int calls = 0;  // that ask what is ready
 
 }  // namespace
@@ -61,7 +54,7 @@ extern "C" long syscall(long number, ...) noexcept {
         static_assert(sizeof real == sizeof found, "as POSIX has it");
         __builtin_memcpy(&real, &found, sizeof real);
     }
-    if (number == SYS_io_uring_enter || number == epoll_wait_call) ++calls;
+    if (number == SYS_io_uring_enter) ++calls;
     std::va_list rest;
     va_start(rest, number);
     long a[6];
