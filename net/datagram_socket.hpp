@@ -61,8 +61,10 @@ struct DatagramInBuffer {
 /// of an earlier datagram (ECONNREFUSED, EHOSTUNREACH: ICMP) fails the operation that hears it
 /// first, be it a send, whose own datagram is not sent then, or a receive. A descriptor that the
 /// loop's selector refuses, or lets go of later, fails what would have to wait, or waits, for it;
-/// as in net/socket.hpp, where it says whose the number is meanwhile. In debug mode receive and
-/// send throw std::invalid_argument if somebody has taken O_NONBLOCK from the descriptor.
+/// as in net/socket.hpp, where it says whose the number is meanwhile, and what happens when it is
+/// another file's: this socket is closed then, and the file of a Unix path stays. In debug mode
+/// receive and send throw std::invalid_argument if somebody has taken O_NONBLOCK from the
+/// descriptor.
 ///
 /// close(), release() and the destructor cancel what is pending: those promises end with
 /// CancelledError. After the loop was closed it can only be closed and destroyed. A loop with a
@@ -89,7 +91,9 @@ public:
 
     /// Takes over a datagram socket's descriptor, connected or not, and makes it non-blocking and
     /// close-on-exec; a Unix path stays the caller's. Throws std::invalid_argument for what is no
-    /// datagram socket, std::system_error; the descriptor stays the caller's then.
+    /// datagram socket; StateError for a descriptor that a transport or a listening socket of this
+    /// loop has; std::system_error; the descriptor stays the caller's then. Whatever else of this
+    /// loop has had the number, a socket or a callback of add_reader(), has lost it.
     static DatagramSocket adopt(EventLoop& loop, int descriptor);
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -125,14 +129,14 @@ public:
     /// too.
     void close() noexcept;
     /// Cancels what is pending and gives the descriptor, non-blocking, to the caller, and with it
-    /// the file of a Unix path.
+    /// the file of a Unix path. -1 if the number is that of another file by now.
     int release();
 
     bool is_open() const noexcept;
     bool is_connected() const noexcept;
-    /// The descriptor, -1 if closed. Stays the socket's. While something waits, what the system
-    /// puts into its error queue, if somebody asks for that (IP_RECVERR, SO_TIMESTAMPING), is
-    /// thrown away.
+    /// The descriptor, -1 if closed, or its number is that of another file by now. Stays the
+    /// socket's. While something waits, what the system puts into its error queue, if somebody
+    /// asks for that (IP_RECVERR, SO_TIMESTAMPING), is thrown away.
     int native_handle() const noexcept;
     EventLoop& loop() const;
 

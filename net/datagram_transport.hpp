@@ -127,9 +127,9 @@ public:
     /// asked for 0.0.0.0 or [::] gets this machine's own address. Empty if there is none. asyncio:
     /// "peername".
     Endpoint remote_endpoint() const;
-    /// -1 once the endpoint is lost. Stays the transport's: neither closed nor watched by others.
-    /// What the system puts into its error queue, if somebody asks for that (IP_RECVERR,
-    /// SO_TIMESTAMPING), is thrown away.
+    /// -1 once the endpoint is lost, or the number is that of another file: see Transport. Stays
+    /// the transport's: neither closed nor watched by others. What the system puts into its error
+    /// queue, if somebody asks for that (IP_RECVERR, SO_TIMESTAMPING), is thrown away.
     int native_handle() const noexcept;
     /// Null once the endpoint is lost.
     DatagramProtocol* protocol() const noexcept;

@@ -76,14 +76,16 @@ public:
     /// Opens, binds and listens. Port 0 lets the system choose: see local_endpoint().
     ///
     /// The file of a Unix path is the listener's: close() removes it, unless another server has put
-    /// its own there meanwhile; a forked child removes none. A file whose server is gone, killed
-    /// say, is replaced; a server that lives, even with a full backlog, and any other file are
-    /// EADDRINUSE, and stay as they are. While it replaces one, it holds a lock on the directory
-    /// (flock) against others of this library; a lock of somebody else's it waits for up to 50 ms.
-    /// The path should be absolute if the program changes its directory: else the file stays.
+    /// its own there meanwhile, or somebody else has closed the descriptor; a forked child removes
+    /// none. A file whose server is gone, killed say, is replaced; a server that lives, even with a
+    /// full backlog, and any other file are EADDRINUSE, and stay as they are. While it replaces
+    /// one, it holds a lock on the directory (flock) against others of this library; a lock of
+    /// somebody else's it waits for up to 50 ms. The path should be absolute if the program changes
+    /// its directory: else the file stays.
     ///
     /// Throws std::system_error: "listen on 127.0.0.1:80: Permission denied";
-    /// std::invalid_argument for permissions that are none.
+    /// std::invalid_argument for permissions that are none; StateError for a loop with a network in
+    /// memory, where a Server listens.
     Listener(EventLoop& loop, const Endpoint& at, ListenerOptions options = ListenerOptions());
     Listener(Listener&&) noexcept;
     Listener& operator=(Listener&&) noexcept;
@@ -91,8 +93,10 @@ public:
 
     /// Takes over a socket that listens already, opened by whoever started this program: see
     /// inherited_sockets(). It becomes non-blocking and close-on-exec; a Unix path stays. Throws
-    /// std::invalid_argument for what is no listening stream socket, std::system_error; the
-    /// descriptor stays the caller's then.
+    /// std::invalid_argument for what is no listening stream socket; StateError for a descriptor
+    /// that a transport or a listening socket of this loop has, and as the constructor;
+    /// std::system_error; the descriptor stays the caller's then. Whatever else of this loop has
+    /// had the number, a Socket or a callback of add_reader(), has lost it.
     static Listener adopt(EventLoop& loop, int descriptor);
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -104,14 +108,16 @@ public:
     /// the loop's selector, the promise fails with the error, and the clients stay in the backlog:
     /// try again after a pause, since the next accept fails at once as long as nothing was freed.
     /// So it does (EBADF) if somebody has closed the listener's descriptor, as far as the selector
-    /// tells: the listener is closed then, and its number left alone.
+    /// tells, or its number is that of another file by now, which another part of this loop has:
+    /// the listener is closed then, and its number left alone.
     /// In debug mode a descriptor whose O_NONBLOCK somebody has taken is std::invalid_argument.
     Promise<Socket> accept(Deadline deadline = Deadline(), Here here = Here());
 
     /// Cancels a pending accept and closes. Again: no effect. Works on a closed loop too.
     void close() noexcept;
     bool is_open() const noexcept;
-    /// The descriptor, -1 if closed. Stays the listener's.
+    /// The descriptor, -1 if closed. Stays the listener's: add_reader() and its kin throw
+    /// StateError for it until then, also while no accept is pending.
     int native_handle() const noexcept;
     EventLoop& loop() const;
 

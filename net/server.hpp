@@ -60,7 +60,8 @@ struct ShutdownSummary {
 /// else (debug mode reports it). A client that is gone before it is accepted, and errors of its
 /// network, are passed over. Out of descriptors or memory, or refused by the selector, it reports
 /// that and rests for a second, or until a connection of the loop has ended; the clients wait in
-/// the backlog.
+/// the backlog. A listening socket that somebody else has closed is left alone, as a
+/// Listener's is (see Listener::accept()), and the others serve on.
 class Server {
 public:
     Server() noexcept = default;

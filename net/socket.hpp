@@ -48,11 +48,14 @@ struct SocketAccess {
 /// address and the system's reason: "connect to 127.0.0.1:9: Connection refused". A descriptor that
 /// the loop's selector refuses (ENOSPC; select has its FD_SETSIZE) fails what would have to wait
 /// for it, at once; one that the loop lets go of (a selector made anew refuses it; somebody else
-/// has closed it) fails what waits with it, and one that was closed is let go of here, too. While
-/// something waits the number is the socket's: add_reader(), remove_reader() and their kin would
-/// take the watch from it, and it fails with StateError. A call in the wrong state throws
-/// StateError. In debug mode read and send throw std::invalid_argument if somebody has taken
-/// O_NONBLOCK from the descriptor: it would block the loop.
+/// has closed it) fails what waits with it, and one that was closed is let go of here, too. If its
+/// number is that of another file by now, which another part of this loop has, native_handle() is
+/// -1 at once and every operation fails with EBADF; in the next iteration what waits fails, and
+/// the socket is unconnected. While something waits the number is the socket's: add_reader(),
+/// remove_reader() and their kin would take the watch from it, and what waits fails with
+/// StateError. A call in the wrong state throws StateError. In debug mode read and send throw
+/// std::invalid_argument if somebody has taken O_NONBLOCK from the descriptor: it would block the
+/// loop.
 ///
 /// close(), abort(), release() and the destructor cancel what is pending: those promises end with
 /// CancelledError. After the loop was closed a Socket can only be closed and destroyed.
@@ -69,8 +72,10 @@ public:
     ~Socket();
 
     /// Takes over a connected stream socket's descriptor and makes it non-blocking and
-    /// close-on-exec. Throws std::invalid_argument for what is no stream socket, std::system_error;
-    /// the descriptor stays the caller's then.
+    /// close-on-exec. Throws std::invalid_argument for what is no stream socket; StateError for a
+    /// descriptor that a transport or a listening socket of this loop has; std::system_error; the
+    /// descriptor stays the caller's then. Whatever else of this loop has had the number, a Socket
+    /// or a callback of add_reader(), has lost it.
     static Socket adopt(EventLoop& loop, int descriptor);
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -116,11 +121,13 @@ public:
     /// The same with a reset: the peer gets ECONNRESET, unsent bytes are dropped.
     void abort() noexcept;
     /// Cancels what is pending and gives the descriptor, non-blocking, to the caller. Throws
-    /// StateError if not connected, or if read_all() has left bytes behind.
+    /// StateError if not connected, or if read_all() has left bytes behind; std::system_error
+    /// (EBADF) if the number is that of another file by now.
     int release();
 
     bool is_connected() const noexcept;
-    /// The descriptor, -1 if there is none. Stays the socket's.
+    /// The descriptor, -1 if there is none, or its number is that of another file by now. Stays the
+    /// socket's.
     int native_handle() const noexcept;
     EventLoop& loop() const;
 

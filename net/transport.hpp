@@ -72,6 +72,11 @@ struct WriteLimits {
 /// and for a quarter of the process's descriptors, 1024 of them at most.
 /// connection_lost() does not wait for that.
 ///
+/// If somebody else closes the descriptor, as far as the selector tells, or its number is that of
+/// another file by now, which another part of this loop has, the connection is lost with
+/// std::system_error (EBADF). Nothing is done to that file: native_handle() is -1 at once,
+/// connection_lost() comes later.
+///
 /// EventLoop::close() closes the descriptor and destroys the protocol, without connection_lost();
 /// what is asked of the transport then is answered as of a lost one, and calls have no effect.
 class Transport {
@@ -169,12 +174,14 @@ public:
 
     // ---- what it is ----
 
-    /// As they were when the connection was made; also once it is lost. Empty for pipes. asyncio:
+    /// As they were when the connection was made; also once it is lost. Empty for pipes; the local
+    /// one also if somebody else has closed the descriptor before it was asked for. asyncio:
     /// get_extra_info.
     Endpoint local_endpoint() const;
     Endpoint remote_endpoint() const;
-    /// -1 once the connection is lost. Stays the transport's: neither closed nor watched by others
-    /// (as long as the transport watches it, add_reader and its kin throw StateError for it).
+    /// -1 once the connection is lost, or the number is that of another file. Stays the
+    /// transport's: neither closed nor watched by others (add_reader and its kin throw StateError
+    /// for it, also while reading is paused).
     int native_handle() const noexcept;
     /// Null once the connection is lost.
     Protocol* protocol() const noexcept;
@@ -197,7 +204,9 @@ private:
 /// TCP_NODELAY, and hands it to a protocol: connection_made() in the next iteration, then reading
 /// starts, then the promise is done. Throws std::invalid_argument for what is no stream socket and
 /// for a null protocol; StateError for a descriptor that a transport of this loop has;
-/// std::system_error; the descriptor stays the caller's then. asyncio: connect_accepted_socket.
+/// std::system_error; the descriptor stays the caller's then. Whatever else of this loop has had
+/// the number, a Socket or a callback of add_reader(), has lost it. asyncio:
+/// connect_accepted_socket.
 Promise<Transport> make_transport(EventLoop& loop, int descriptor,
                                   std::unique_ptr<Protocol> protocol, Here here = Here());
 

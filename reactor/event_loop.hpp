@@ -65,7 +65,8 @@ using NotOptions =
 class EventLoop {
 public:
     /// On the default selector (see default_selector()) and the steady clock. Throws
-    /// std::system_error if the system has no descriptors left.
+    /// std::system_error if the system has no descriptors left, and std::invalid_argument if
+    /// REACTOR_SELECTOR names no selector.
     EventLoop();
     /// On a selector of the caller's choice, and a clock that must outlive the loop. Throws
     /// std::invalid_argument for a null selector.
@@ -110,7 +111,8 @@ public:
     /// Before it sleeps the loop goes on looking for this long, of real time, whether something is
     /// ready, posted or due: what comes in that time is served some microseconds earlier, and who
     /// posts need not wake it. Costs a whole CPU meanwhile; 50 microseconds are what others begin
-    /// with. Default: zero, off. On io_uring looking costs no system call. Negative: zero.
+    /// with. Default: zero, off. On io_uring looking costs no system call. Negative: zero. However
+    /// often it looks, an iteration runs one batch.
     void set_busy_poll(Duration duration);
     Duration busy_poll() const noexcept;
 
@@ -206,9 +208,11 @@ public:
     /// stays the caller's, who removes it here before closing it. What can always be read (a
     /// regular file) is always ready. Throws std::system_error for a descriptor that is not open or
     /// cannot be watched, std::invalid_argument for a negative one, and, as remove_reader() and its
-    /// kin do, StateError for one that belongs to a transport or a listening socket of this loop.
-    /// If the loop has to let go of it later (its selector refuses to watch on, or it was closed),
-    /// its callbacks are cancelled, and a report names it and says why.
+    /// kin do, StateError for one that belongs to a transport or a listening socket of this loop,
+    /// also while that waits for nothing. If the loop has to let go of it later (its selector
+    /// refuses to watch on; it was closed; its number is that of another file now, which a socket,
+    /// a transport or another part of this loop has), its callbacks are cancelled, and a report
+    /// names it and says why.
     template <class F, class... A, class = detail::NotOptions<F>>
     Handle add_reader(int fd, F&& f, A&&... arguments) {
         return watch<detail::BindMany<F, A...>>("add_reader", nullptr, detail::NodeKind::reader, fd,
@@ -243,14 +247,14 @@ public:
     }
 
     /// Whether there was one. The callback does not run again, also if it is in the batch that runs
-    /// now. Never throws but for the wrong thread and a transport's descriptor; false on a closed
-    /// loop.
+    /// now. Never throws but for the wrong thread and the descriptor of a transport or a listening
+    /// socket; false on a closed loop.
     bool remove_reader(int fd);
     bool remove_writer(int fd);
     bool remove_urgent_reader(int fd);
     /// Removes every watch of `fd` and takes it out of the selector at once: what the owner of an
-    /// `owned_descriptor` calls before closing it. Whether there was any watch. A transport's
-    /// descriptor is left alone.
+    /// `owned_descriptor` calls before closing it. Whether there was any watch. The descriptor of a
+    /// transport or a listening socket is left alone.
     bool forget_descriptor(int fd) noexcept;
 
     // ---- promises, tasks, threads, signals (defined in the headers of those names) ----

@@ -39,8 +39,9 @@ public:
     /// is too old), EPERM (forbidden by kernel.io_uring_disabled or a container's filter), ENOMEM
     /// (also: more than may be locked); EMFILE, ENFILE.
     IoUringSelector();
-    /// Takes some twenty milliseconds: the kernel ends a ring with an interruption of its thread,
-    /// which no later system call of the program is to suffer.
+    /// Takes some twenty milliseconds, on a busy machine up to half a second: the kernel ends a
+    /// ring with an interruption of its thread, which no later system call of the program is to
+    /// suffer. On another thread it does not wait.
     ~IoUringSelector() override;
 
     const char* name() const noexcept override;

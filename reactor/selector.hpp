@@ -74,8 +74,9 @@ public:
     /// Replaces the contents of `ready`, whose capacity is kept, by what is ready, after waiting
     /// for it for at most `timeout`: zero or less does not block, forever() has no limit. The wait
     /// is rounded up to what the system call can express, so it never ends early, with two
-    /// exceptions, both with `ready` empty: a signal handler ran, or 24 hours are over. Throws
-    /// std::system_error if the kernel refuses to wait.
+    /// exceptions, both with `ready` empty: a signal handler ran (or an io_uring of the thread has
+    /// ended, see IoUringSelector), or 24 hours are over. Throws std::system_error if the kernel
+    /// refuses to wait.
     virtual void wait(Duration timeout, std::vector<SelectorEvent>& ready) = 0;
 
     /// Forgets every descriptor; the owner adds anew what it still wants. For epoll this is the
@@ -109,8 +110,8 @@ protected:
 std::unique_ptr<Selector> make_selector(const std::string& name);
 
 /// The back end named by the environment variable REACTOR_SELECTOR; epoll if it is unset or empty.
-/// Where io_uring is asked for and cannot be had it is epoll, and a line on standard error says why.
-/// Else throws as make_selector() does. asyncio: selectors.DefaultSelector.
+/// Where io_uring is asked for and cannot be had it is epoll, and a line on standard error says
+/// why. Else throws as make_selector() does. asyncio: selectors.DefaultSelector.
 std::unique_ptr<Selector> default_selector();
 
 }  // namespace reactor

@@ -175,10 +175,9 @@ std::string summary_of(const std::vector<Reached>& all) {
         const std::string variant =
             target.implementation == "ours" ? "" : ", " + target.implementation;
         const std::string verdict = std::isnan(reached.ours)      ? "not measured"
-                                    : std::isnan(target.most)     ? "-"
                                     : reached.ours <= target.most ? "yes"
                                                                   : "no";
-        lines.push_back({target.what, target.workload + variant, words(target.measure),
+        lines.push_back({target.what, target.workload + variant, target.measure,
                          short_number(target.most), short_number(reached.ours),
                          reached.best_peer.empty()
                              ? "-"

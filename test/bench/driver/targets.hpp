@@ -16,7 +16,7 @@ struct Target {
     std::string workload;
     std::string implementation;  // one of ours
     std::string measure;         // the implementation that it is compared with, or the figure
-    double most;                 // no_number: to be seen, not to be reached
+    double most;
 };
 
 /// How far it is reached; no_number where there was nothing to compare.
