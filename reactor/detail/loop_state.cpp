@@ -60,7 +60,8 @@ void LoopState::poll_and_collect_measured(Duration timeout) {
 Duration LoopState::time_to_wait(Duration max_wait) {
     // Removes cancelled heads.
     const TimePoint deadline = timers.empty() ? never() : timers.next_deadline();
-    if (ready() != 0 || stopping || max_wait <= Duration::zero() || has_posts()) {
+    if (ready() != 0 || stopping || max_wait <= Duration::zero() || has_posts() ||
+        watches.has_changes()) {
         return Duration::zero();
     }
     if (deadline == never()) return max_wait;

@@ -238,11 +238,12 @@ void WatchTable::tell_displaced() {
 
 void WatchTable::tell(const Displaced& loser) noexcept {
     bool told = loser.holder != nullptr;
+    // Without `lost_`: what this calls may end a watch of the one who has the number now.
+    if (loser.holder) loser.holder->number_lost(loser.fd);
     const int lost_before = lost_;
     const int refusal_before = refusal_;
     lost_ = loser.fd;
     refusal_ = 0;
-    if (loser.holder) loser.holder->number_lost(loser.fd);
     for (Node* const node : loser.nodes) {
         if (!node) continue;
         told |= LoopCore::cancel(node);  // not if its owner has ended it meanwhile
@@ -250,7 +251,11 @@ void WatchTable::tell(const Displaced& loser) noexcept {
     }
     lost_ = lost_before;
     refusal_ = refusal_before;
-    if (told) report_lost(loser.fd, "its number is that of another file now", true);
+    if (!told) return;
+    report_lost(loser.fd,
+                loser.holder ? "its number is that of another file now"
+                             : "a socket or transport of this loop has its number now",
+                true);
 }
 
 void WatchTable::refuse_reserved(const char* call, int fd) {
@@ -273,11 +278,18 @@ void WatchTable::forget(Node& node, bool for_good) noexcept {
 bool WatchTable::forget_all(int fd) noexcept {
     Watch* const watch = find(fd);
     if (!watch) return false;
+    // Those that are there now: what goes with their captures may open another file, which gets the
+    // number, and watch that.
+    Node* nodes[3];
+    for (unsigned i = 0; i < 3; ++i) {
+        nodes[i] = watch->nodes[i];
+        if (nodes[i]) nodes[i]->add_reference();
+    }
     bool any = false;
-    if (watch->wanted() != 0) {
-        for (const NodeKind kind : {NodeKind::reader, NodeKind::writer, NodeKind::urgent}) {
-            any |= remove(fd, kind);
-        }
+    for (Node* const node : nodes) {
+        if (!node) continue;
+        any |= LoopCore::cancel(node);
+        core_.release(node);
     }
     // The captures' destructors may have registered anew: then it is watched again. Or they have
     // closed the loop.
@@ -420,7 +432,8 @@ void WatchTable::report_lost(int fd, const char* why, bool closed) noexcept {
     try {
         Report report("Descriptor " + std::to_string(fd) + " cannot be watched any more: " + why);
         report.details.emplace_back(
-            "remedy", closed ? "call remove_reader() and remove_writer() before closing it"
+            "remedy", closed ? "call remove_reader() and remove_writer() before closing it or "
+                               "giving it away"
                              : "watch fewer descriptors, or give the system more room for it");
         core_.report(report);
     } catch (...) {

@@ -52,8 +52,9 @@ public:
     /// Who else may watch a descriptor that somebody holds. `exclusive`: nobody; for the loop's
     /// users require_free() throws StateError.
     enum class Hold : bool { shared, exclusive };
-    /// Throws std::system_error if it is not open. A new holder begins with a number that nobody
-    /// watches: whoever has had it before has lost it, and its holder knows so when this returns.
+    /// A new holder begins with a number that nobody watches: whoever has had it before has lost
+    /// it, and its holder knows so when this returns. Throws std::system_error for a number that is
+    /// not open, if it is larger than all before.
     void hold(const char* call, int fd, DescriptorHolder& holder, Hold how);
     /// Others may watch it now. No effect by anybody but its holder.
     void share(int fd, const DescriptorHolder& holder) noexcept;
@@ -79,6 +80,8 @@ public:
         if (!displaced_.empty()) tell_displaced();
         if (!dirty_.empty()) tell_changes();
     }
+    /// Whether a report that flush() has made left something for the next one: not to sleep on.
+    bool has_changes() const noexcept { return !dirty_.empty() || !displaced_.empty(); }
     /// Waits for something to be ready.
     void wait(Duration timeout) {
         selector_->wait(deaf_ && timeout > deaf_wait ? deaf_wait : timeout, events_);

@@ -340,7 +340,7 @@ REACTOR_LOOP_TEST(what_the_program_has_left_watched_does_not_make_a_connection_d
     before.mine = -1;
     BOOST_TEST(left.cancelled());
     expect_report("Descriptor " + std::to_string(number) +
-                  " cannot be watched any more: its number is that of another file now");
+                  " cannot be watched any more: a socket or transport of this loop has its number");
     now.send("hello");
     loop.run_iterations(2);
     BOOST_TEST(course.bytes == "hello");

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -266,11 +267,89 @@ REACTOR_LOOP_TEST(each_who_has_lost_a_number_is_told_in_its_turn) {
     loop.run_iterations(1);
     BOOST_TEST(plain.cancelled());
     expect_report(taken_report(number));
-    expect_report(taken_report(number));
+    expect_report("Descriptor " + std::to_string(number) +
+                  " cannot be watched any more: a socket or transport of this loop has its number");
     BOOST_TEST(holder.said == "taken lost " + std::to_string(number) + ' ');
     BOOST_TEST(last.said == "");
     BOOST_TEST(loop.watch_count() == 0u);
     last.let_go();
+}
+
+// It ends a watch of the one who has the number now, whose descriptor is not lost by that.
+BOOST_AUTO_TEST_CASE(who_is_told_may_remove_the_watch_of_who_has_the_number_now) {
+    using reactor::detail::NodeKind;
+    using reactor::detail::WatchLoss;
+    struct Meddling final : reactor::detail::DescriptorHolder {
+        explicit Meddling(reactor::EventLoop& l) : loop(l) {}
+        void number_taken(int) noexcept override {}
+        void number_lost(int number) noexcept override { BOOST_TEST(loop.remove_reader(number)); }
+        reactor::EventLoop& loop;
+    };
+    Anew r;
+    SocketPair pair;
+    WatchTable& table = static_cast<reactor::detail::LoopState&>(r.loop.core()).watches;
+    Meddling before(r.loop);
+    table.hold("hold", pair.mine, before, WatchTable::Hold::exclusive);
+    Holding now;
+    now.hold(r.loop, pair.mine, WatchTable::Hold::shared);
+    now.watch.start(r.loop, NodeKind::reader, owned, pair.mine, now, 1);
+    r.loop.run_once(reactor::Duration::zero());
+    BOOST_TEST(now.said == "lost 1 ");
+    BOOST_TEST(now.kind == WatchLoss::taken);
+    table.let_go(pair.mine, before);
+    now.let_go();
+}
+
+// What a handler changes while the selector is brought up to date is told to it in the next turn,
+// which must not wait for an event.
+BOOST_AUTO_TEST_CASE(the_loop_does_not_sleep_on_what_a_handler_has_changed) {
+    Anew r;
+    SocketPair pair, other;
+    r.loop.add_reader(other.mine, [] {});
+    r.loop.add_reader(pair.mine, [] {});
+    r.loop.run_once(reactor::Duration::zero());
+    r.loop.add_writer(pair.mine, [] {});
+    r.selector->refuse_next_change(ENOMEM);
+    r.on_report = [&] { r.loop.add_writer(other.mine, [] {}); };
+    r.loop.run_once(hours(1));
+    BOOST_TEST(r.reports.size() == 1u);
+    BOOST_TEST((r.selector->timeouts().back() == seconds(0)));
+    r.loop.run_once(hours(1));
+    BOOST_TEST((r.selector->timeouts().back() == hours(1)));
+    BOOST_TEST(r.selector->changes().back().fd == other.mine);
+
+    // Nor on who has lost a number meanwhile.
+    Holding first, second, third;
+    first.hold(r.loop, pair.mine);
+    second.hold(r.loop, pair.mine);
+    r.on_report = [&] {
+        if (r.reports.size() == 2) third.hold(r.loop, pair.mine);
+    };
+    r.loop.run_once(hours(1));
+    BOOST_TEST(second.said == "taken ");
+    BOOST_TEST((r.selector->timeouts().back() == seconds(0)));
+    r.loop.run_once(hours(1));
+    BOOST_TEST(second.said == "taken lost " + std::to_string(pair.mine) + ' ');
+    BOOST_TEST((r.selector->timeouts().back() == hours(1)));
+    third.let_go();
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_with_a_lost_reader_may_watch_the_number_anew) {
+    struct Guard {
+        ~Guard() { f(); }
+        std::function<void()> f;
+    };
+    Anew r;
+    SocketPair lost;
+    auto guard = std::make_shared<Guard>();
+    guard->f = [&] { r.loop.add_writer(lost.mine, [] {}); };
+    r.loop.add_reader(lost.mine, [guard] {});
+    const std::weak_ptr<Guard> gone = guard;
+    guard.reset();
+    r.make_anew_and_refuse();
+    BOOST_TEST(gone.expired());
+    BOOST_TEST(r.loop.watch_count() == 1u);
+    BOOST_TEST(r.loop.remove_writer(lost.mine));
 }
 
 // Who has let go meanwhile, or whose loop is closed, has nothing to be told.
