@@ -8,22 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <test/support/loop_test.hpp>
 
-namespace {
-
-std::atomic<long> wakeup_writes{0};
-
-}  // namespace
-
-// Stands before the C library's: the writes of eight bytes are those to an eventfd.
-extern "C" ::ssize_t write(int fd, const void* data, std::size_t size) {
-    if (size == 8) wakeup_writes.fetch_add(1, std::memory_order_relaxed);
-    return ::syscall(SYS_write, fd, data, size);
-}
+#include "wakeup_writes.hpp"
 
 using namespace support;
 using reactor::Duration;
