@@ -52,6 +52,12 @@ public:
         const std::lock_guard<std::mutex> lock(mutex_);
         for (const Node* node = posts_.first; node; node = node->next) visit(*node);
     }
+    /// Calls visit(const Node&) for each that waits to be filled again, with the mutex held.
+    template <class F>
+    void for_each_spare(F visit) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (const Node* node = spare_; node; node = node->next) visit(*node);
+    }
     /// Before a wait that may block: false if there is something to do instead.
     bool fall_asleep() noexcept;
     void wake_up() noexcept { sleeping_.store(false, std::memory_order_relaxed); }

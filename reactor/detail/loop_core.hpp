@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace reactor {
 
@@ -235,6 +236,7 @@ public:
     void for_each_spare(F f) const {
         pool.for_each_spare(f);
         nodes.for_each_block(f);
+        for (const Node* const node : spare_posts()) f(static_cast<const void*>(node));
     }
 
     std::size_t states_out = 0;
@@ -254,6 +256,8 @@ private:
         }
     };
 
+    /// Nodes of posts that have run, for the next ones.
+    std::vector<const Node*> spare_posts() const;
     void dispose(Node* node) noexcept;
     void recycle(Node* node) noexcept;
     void recycle_post(Node* node) noexcept;

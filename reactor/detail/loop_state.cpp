@@ -445,6 +445,13 @@ void LoopState::take_posts() noexcept {
     counters.posts += posts.count;
 }
 
+std::vector<const Node*> LoopCore::spare_posts() const {
+    std::vector<const Node*> spare;
+    for (const Node* node = posts_run.first; node; node = node->next) spare.push_back(node);
+    inbox->for_each_spare([&spare](const Node& node) { spare.push_back(&node); });
+    return spare;
+}
+
 // ---- running, closing, reporting ------------------------------------------------------------
 
 void LoopState::report(const Report& report) noexcept {
