@@ -2,7 +2,7 @@
 #include <net/datagram_socket.hpp>
 #include <net/detail/datagram_settings.hpp>
 #include <net/detail/datagram_state.hpp>
-#include <net/detail/transport_service.hpp>
+#include <reactor/detail/loop_state.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -49,7 +49,7 @@ DatagramSocket DatagramSocket::adopt(EventLoop& loop, int descriptor) {
     made.state_.reset(new DatagramState(loop, DatagramDescriptor()));
     DatagramDescriptor adopted = DatagramDescriptor::adopt(loop, descriptor);
     try {
-        loop.service<detail::TransportService>().watches.require_free("adopt", descriptor);
+        reactor::detail::watches_of(loop.core()).require_free("adopt", descriptor);
         made.state_->take_over(adopted);
     } catch (...) {
         adopted.release();  // the caller's still

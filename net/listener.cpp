@@ -21,6 +21,7 @@ namespace net {
 
 using reactor::detail::PromiseAccess;
 using reactor::detail::StateOwner;
+using reactor::detail::watches_of;
 using reactor::detail::WatchLoss;
 using reactor::detail::WatchTable;
 
@@ -69,7 +70,6 @@ private:
     using Watch = reactor::detail::DescriptorWatch<ListenerState>;
     friend Watch;
 
-    WatchTable& table() noexcept { return static_cast<reactor::detail::LoopState&>(core).watches; }
     bool advance(AcceptOperation& accept);
     Socket wrap(int descriptor, const Endpoint& peer);
     void watch_ready(unsigned);
@@ -92,7 +92,7 @@ void AcceptOperation::abandon() noexcept { owner->forget(); }
 }  // namespace
 
 void ListenerState::take(ListeningSocket& socket) {
-    table().hold("listen", socket.descriptor(), *this, WatchTable::Hold::exclusive);
+    watches_of(core).hold("listen", socket.descriptor(), *this, WatchTable::Hold::exclusive);
     socket_ = std::move(socket);
 }
 
@@ -101,7 +101,7 @@ void ListenerState::close() noexcept {
     AcceptOperation* const accepting = accepting_;
     accepting_ = nullptr;
     watch_.stop();
-    table().let_go(descriptor(), *this);
+    watches_of(core).let_go(descriptor(), *this);
     if (is_open()) {
         if (!core.closed.load(std::memory_order_relaxed)) {
             core.loop->forget_descriptor(descriptor());
@@ -177,7 +177,7 @@ void ListenerState::watch_lost(unsigned, const WatchLoss& loss) noexcept {
     std::exception_ptr error;
     if (accepting_) error = lost_watch_error(loss, descriptor(), "accept on", local());
     if (loss.kind == WatchLoss::closed) {
-        table().let_go(descriptor(), *this);
+        watches_of(core).let_go(descriptor(), *this);
         socket_.let_go();
     }
     if (!accepting_) return;

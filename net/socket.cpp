@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <net/detail/socket_state.hpp>
-#include <net/detail/transport_service.hpp>
 #include <net/socket.hpp>
+#include <reactor/detail/loop_state.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -85,7 +85,7 @@ Socket Socket::adopt(EventLoop& loop, int descriptor) {
         throw_errno("adopt");
     }
     std::unique_ptr<SocketState> state(new SocketState(loop));
-    loop.service<detail::TransportService>().watches.require_free("adopt", descriptor);
+    reactor::detail::watches_of(loop.core()).require_free("adopt", descriptor);
     state->assign(descriptor, integer_option(descriptor, SO_DOMAIN),
                   Endpoint::from_sockaddr(&address, size));
     return Socket(std::move(state));

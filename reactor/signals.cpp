@@ -165,7 +165,8 @@ private:
 
     void watch() {
         if (wakeup_.fd() < 0) wakeup_.renew();
-        table().hold("add_signal_handler", wakeup_.fd(), *this, WatchTable::Hold::shared);
+        watches_of(loop_.core())
+            .hold("add_signal_handler", wakeup_.fd(), *this, WatchTable::Hold::shared);
         watch_.start(loop_, NodeKind::reader, Options().label(own_label), wakeup_.fd(), *this);
         retry_.cancel();
     }
@@ -265,12 +266,11 @@ private:
     static void no_memory() noexcept {
         log_to_standard_error(LogLevel::error, "no memory to watch for signals");
     }
-    WatchTable& table() noexcept { return static_cast<LoopState&>(loop_.core()).watches; }
 
     /// The number is somebody else's now, whose file may be always ready, or never.
     void lose_wakeup(const char* why) {
         const int number = wakeup_.fd();
-        table().let_go(number, *this);
+        watches_of(loop_.core()).let_go(number, *this);
         number_taken(number);
         replace_wakeup(number, why);
     }

@@ -23,6 +23,7 @@ namespace detail {
 
 using reactor::detail::PromiseAccess;
 using reactor::detail::StateOwner;
+using reactor::detail::watches_of;
 using reactor::detail::WatchLoss;
 using reactor::detail::WatchTable;
 
@@ -66,7 +67,7 @@ ChildState::~ChildState() {
     grace_.cancel();
     looks_.cancel();
     end_watch_.stop();
-    table().let_go(pidfd_.get(), *this);
+    watches_of(core).let_go(pidfd_.get(), *this);
     core.forget();
 }
 
@@ -82,7 +83,7 @@ bool ChildState::watch_descriptor() {
     pidfd_ = OwnedDescriptor(static_cast<int>(::syscall(pidfd_open_call, pid_, 0u)));
     if (!pidfd_) return false;
     try {
-        table().hold("start_process", pidfd_.get(), *this, WatchTable::Hold::exclusive);
+        watches_of(core).hold("start_process", pidfd_.get(), *this, WatchTable::Hold::exclusive);
         end_watch_.start(*core.loop, reactor::detail::NodeKind::reader,
                          Options().owned_descriptor().label("net::Process ends"), pidfd_.get(),
                          *this, 0, Watch::Number::ours);
@@ -96,14 +97,10 @@ bool ChildState::watch_descriptor() {
     }
 }
 
-WatchTable& ChildState::table() noexcept {
-    return static_cast<reactor::detail::LoopState&>(core).watches;
-}
-
 void ChildState::close_pidfd() noexcept {
     end_watch_.stop();
-    table().let_go(pidfd_.get(), *this);
-    table().forget_all(pidfd_.get());
+    watches_of(core).let_go(pidfd_.get(), *this);
+    watches_of(core).forget_all(pidfd_.get());
     pidfd_.close();
 }
 
@@ -113,7 +110,7 @@ void ChildState::number_lost(int) noexcept { watch_lost(0, {WatchLoss::closed, E
 void ChildState::watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept {
     end_watch_.stop();
     if (loss.kind == WatchLoss::closed) {
-        table().let_go(pidfd_.get(), *this);
+        watches_of(core).let_go(pidfd_.get(), *this);
         pidfd_.release();  // somebody else's now
     }
     try {

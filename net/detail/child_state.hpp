@@ -89,7 +89,6 @@ private:
     void watch_ready(unsigned) { look(); }
     void watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept;
 
-    reactor::detail::WatchTable& table() noexcept;
     void close_pidfd() noexcept;
     bool watch_descriptor();
     void watch_on_thread();

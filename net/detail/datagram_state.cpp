@@ -11,16 +11,13 @@ namespace detail {
 
 using reactor::detail::PromiseState;
 using reactor::detail::StateOwner;
+using reactor::detail::watches_of;
 using reactor::detail::WatchLoss;
 using reactor::detail::WatchTable;
 
 namespace {
 
 const char* const was_closed = "the socket was closed";
-
-WatchTable& table(reactor::detail::LoopCore& core) noexcept {
-    return static_cast<reactor::detail::LoopState&>(core).watches;
-}
 
 }  // namespace
 
@@ -31,7 +28,7 @@ DatagramState::DatagramState(EventLoop& loop, DatagramDescriptor descriptor)
 }
 
 void DatagramState::take_over(DatagramDescriptor& descriptor) {
-    table(core).hold("DatagramSocket", descriptor.number(), *this, WatchTable::Hold::shared);
+    watches_of(core).hold("DatagramSocket", descriptor.number(), *this, WatchTable::Hold::shared);
     socket_ = std::move(descriptor);
 }
 
@@ -55,7 +52,7 @@ void DatagramState::stop_watching() noexcept {
     if (socket_.is_open() && !core.closed.load(std::memory_order_relaxed)) {
         core.loop->forget_descriptor(socket_.number());
     }
-    table(core).let_go(socket_.number(), *this);
+    watches_of(core).let_go(socket_.number(), *this);
 }
 
 void DatagramState::close() noexcept {
@@ -89,7 +86,7 @@ void DatagramState::watch_lost(unsigned side, const WatchLoss& loss) noexcept {
 
     // All is taken out, and the number let go of, before the first of them fails.
     const int number = socket_.number();
-    if (foreign) table(core).let_go(number, *this);
+    if (foreign) watches_of(core).let_go(number, *this);
     std::exception_ptr receive_error;
     PendingReceive* const receiving = reads ? receiving_ : nullptr;
     if (receiving) {

@@ -28,7 +28,7 @@ const char* const label = "net::DatagramTransport";
 // ---- those of a loop ------------------------------------------------------------------------
 
 DatagramTransportService::DatagramTransportService(EventLoop& loop)
-    : watches(static_cast<LoopState&>(loop.core()).watches) {}
+    : watches(reactor::detail::watches_of(loop.core())) {}
 
 DatagramTransportService::~DatagramTransportService() {
     while (!transports_.empty()) transports_.back()->loop_closed();

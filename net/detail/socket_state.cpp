@@ -15,16 +15,13 @@ namespace detail {
 using reactor::detail::NodeKind;
 using reactor::detail::PromiseState;
 using reactor::detail::StateOwner;
+using reactor::detail::watches_of;
 using reactor::detail::WatchLoss;
 using reactor::detail::WatchTable;
 
 namespace {
 
 const char* const was_closed = "the socket was closed";
-
-WatchTable& table(reactor::detail::LoopCore& core) noexcept {
-    return static_cast<reactor::detail::LoopState&>(core).watches;
-}
 
 }  // namespace
 
@@ -67,7 +64,7 @@ void SocketState::assign(int descriptor, int family, const Endpoint& peer) {
 
 /// Shared: as long as nothing waits here, others may watch it.
 void SocketState::hold() {
-    table(core).hold("Socket", descriptor(), *this, WatchTable::Hold::shared);
+    watches_of(core).hold("Socket", descriptor(), *this, WatchTable::Hold::shared);
 }
 
 /// From here on every call of the system's fails with EBADF.
@@ -90,7 +87,7 @@ void SocketState::drop_descriptor(bool ours) noexcept {
     connected_ = drained_ = sending_ended_ = false;
     unread_.clear();
     if (!socket_) return;
-    table(core).let_go(descriptor(), *this);
+    watches_of(core).let_go(descriptor(), *this);
     boost::system::error_code ignored;  // the descriptor is gone whatever it says
     if (ours) {
         // Out of the selector before the number is free for others. After close() there is none.
@@ -142,7 +139,7 @@ int SocketState::release() {
                                 "release: the connection of " + in_words(peer_));
     }
     core.loop->forget_descriptor(number);
-    table(core).let_go(number, *this);
+    watches_of(core).let_go(number, *this);
     socket_->release();
     socket_.reset();
     close();

@@ -11,7 +11,7 @@ namespace net {
 namespace detail {
 
 TransportService::TransportService(EventLoop& loop)
-    : watches(static_cast<reactor::detail::LoopState&>(loop.core()).watches) {}
+    : watches(reactor::detail::watches_of(loop.core())) {}
 
 TransportService::~TransportService() {
     // Protocols that are destroyed here may ask transports for anything, but make none: the loop is

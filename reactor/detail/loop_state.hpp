@@ -121,6 +121,11 @@ private:
     std::size_t batch_end_ = 0;  // what was `pushed` when the batch began
 };
 
+/// The table of the loop that is behind `core`.
+inline WatchTable& watches_of(LoopCore& core) noexcept {
+    return static_cast<LoopState&>(core).watches;
+}
+
 }  // namespace detail
 }  // namespace reactor
 
