@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include <chrono>
 #include <cstring>
 
 #include <test/support/allocations.hpp>
@@ -89,6 +90,11 @@ REACTOR_LOOP_TEST(TR_08_what_fits_is_sent_within_the_call) {
     BOOST_TEST(sends.calls == 1);
     transport.write(std::string("more"));
     BOOST_TEST(take(c.theirs.number) == "more");
+    transport.set_write_timeout(std::chrono::hours(1));
+    transport.write("timed");
+    BOOST_TEST(take(c.theirs.number) == "timed");
+    BOOST_TEST(loop.watch_count() == 1u);
+    BOOST_TEST(sends.calls == 3);
     transport.close();
     c.run_until_lost();
 }
