@@ -34,16 +34,27 @@ constexpr unsigned lingering = Interest::read;
 // So often an interest may fire that nobody wants before it is taken out. To take it out and put it
 // back costs two system calls. A chain of promises that reads, answers and reads again is back
 // after about three iterations; of whoever pauses for longer, four wake-ups are all it costs.
-constexpr unsigned char vain_limit = 4;
+constexpr std::uint8_t vain_limit = 4;
+
+// So many changes between two waits need no memory, nor do so many as there have been before.
+constexpr std::size_t usual_changes = 16;
+
+/// Makes a table that is as long as the largest number long enough for `fd`. By an eighth more,
+/// since most of what a large one has beyond its need is never used: over a loop's life each entry
+/// is moved nine times at most. std::vector would double.
+template <class T>
+void lengthen(std::vector<T>& table, int fd) {
+    const std::size_t size = static_cast<std::size_t>(fd) + 1;
+    if (size <= table.size()) return;
+    const std::size_t roomy = size + size / 8 + 8;
+    table.reserve(roomy);
+    table.resize(roomy);
+}
 
 }  // namespace
 
-unsigned WatchTable::Watch::wanted() const noexcept {
-    return (nodes[0] ? bits[0] : 0u) | (nodes[1] ? bits[1] : 0u) | (nodes[2] ? bits[2] : 0u);
-}
-
 unsigned WatchTable::Watch::due() const noexcept {
-    return wanted() | (owned && vain < vain_limit ? registered & lingering : 0u);
+    return wanted | (owned && vain < vain_limit ? registered & lingering : 0u);
 }
 
 namespace {
@@ -83,6 +94,8 @@ WatchTable::WatchTable(LoopCore& core, std::unique_ptr<Selector> selector, int w
       name_(selector_->name()),
       wakeup_fd_(wakeup_fd),
       process_(::getpid()) {
+    dirty_.reserve(usual_changes);
+    flushing_.reserve(usual_changes);
     selector_->add(wakeup_fd, Interest::read, wakeup_token);
 }
 
@@ -108,11 +121,12 @@ void WatchTable::add(const char* call, int fd, Node* node, const Options* option
     const bool owned = options && options->owns_descriptor();
     const unsigned slot = index_of(node->kind());
     const unsigned bit = bits[slot];
+    if (slot != reader_slot) lengthen(others_[slot - 1], fd);
     note_origin(fd, slot, options);
     if (!owned) {
         // A descriptor of somebody who does not own it, even if others do: nothing may linger of an
         // interest that was taken back, since nobody will say when the descriptor is closed.
-        if (watch.registered != 0 && watch.wanted() == 0) deregister(fd, watch);
+        if (watch.registered != 0 && watch.wanted == 0) deregister(fd, watch);
         watch.owned = false;
     }
     if (watch.registered == 0) {
@@ -124,7 +138,7 @@ void WatchTable::add(const char* call, int fd, Node* node, const Options* option
         } catch (const std::system_error& why) {
             refuse(call, fd, why);
         }
-        watch.registered = static_cast<unsigned char>(bit);
+        watch.registered = static_cast<std::uint8_t>(bit);
     }
     if (bit & lingering) watch.vain = 0;
     if (!(watch.registered & bit)) mark_dirty(fd, watch);
@@ -132,8 +146,8 @@ void WatchTable::add(const char* call, int fd, Node* node, const Options* option
     node->key = static_cast<std::uint32_t>(fd);
     node->set(NodeFlag::repeating);
     node->add_reference();
-    Node* const before = watch.nodes[slot];
-    watch.nodes[slot] = node;
+    Node* const before = node_at(static_cast<std::size_t>(fd), slot);
+    put(fd, watch, slot, node);
     ++count_;
     if (before) {
         --count_;
@@ -148,11 +162,13 @@ void WatchTable::grow(const char* call, int fd) {
     if (::fcntl(fd, F_GETFD) < 0) {
         refuse(call, fd, std::system_error(errno, std::system_category()));
     }
-    const std::size_t size = static_cast<std::size_t>(fd) + 1;
-    const std::size_t roomy = size + size / 2;
-    dirty_.reserve(roomy);
-    flushing_.reserve(roomy);
-    watches_.resize(roomy);
+    lengthen(watches_, fd);
+}
+
+void WatchTable::put(int fd, Watch& watch, unsigned slot, Node* node) noexcept {
+    (slot == reader_slot ? watch.reader : others_[slot - 1][static_cast<std::size_t>(fd)]) = node;
+    const unsigned others = watch.wanted & ~bits[slot];
+    watch.wanted = static_cast<std::uint8_t>(node ? others | bits[slot] : others);
 }
 
 void WatchTable::note_origin(int fd, unsigned slot, const Options* options) {
@@ -160,7 +176,7 @@ void WatchTable::note_origin(int fd, unsigned slot, const Options* options) {
     const bool known = core_.debug || (options && options->here().line() != 0);
     if (index >= origins_.size()) {
         if (!known) return;
-        origins_.resize(watches_.size());
+        lengthen(origins_, fd);
     }
     Origin& origin = origins_[index].of[slot];
     origin = Origin();
@@ -173,7 +189,7 @@ void WatchTable::note_origin(int fd, unsigned slot, const Options* options) {
 
 bool WatchTable::remove(int fd, NodeKind kind) noexcept {
     Watch* const watch = find(fd);
-    Node* const node = watch ? watch->nodes[index_of(kind)] : nullptr;
+    Node* const node = watch ? node_at(static_cast<std::size_t>(fd), index_of(kind)) : nullptr;
     return node && LoopCore::cancel(node);
 }
 
@@ -181,7 +197,7 @@ void WatchTable::hold(const char* call, int fd, DescriptorHolder& holder, Hold h
     if (!find(fd)) grow(call, fd);
     Watch& watch = *find(fd);
     if (watch.holder != &holder) {
-        if (watch.holder || watch.registered != 0 || watch.wanted() != 0) displace(fd, watch);
+        if (watch.holder || watch.registered != 0 || watch.wanted != 0) displace(fd, watch);
         watch.holder = &holder;
     }
     watch.exclusive = how == Hold::exclusive;
@@ -209,10 +225,10 @@ void WatchTable::displace(int fd, Watch& watch) {
     // What the selector was told of that file says nothing of the one that has the number now.
     if (watch.registered != 0) deregister(fd, watch);
     Displaced loser = {fd, watch.holder, {nullptr, nullptr, nullptr}};
-    for (unsigned i = 0; i < 3; ++i) {
-        Node* const node = watch.nodes[i];
+    for (unsigned i = 0; i < slots; ++i) {
+        Node* const node = node_at(static_cast<std::size_t>(fd), i);
         if (!node) continue;
-        watch.nodes[i] = nullptr;
+        put(fd, watch, i, nullptr);
         --count_;
         if (watch.exclusive) {
             core_.release(node);  // he has another reference
@@ -267,8 +283,8 @@ void WatchTable::forget(Node& node, bool for_good) noexcept {
     const int fd = static_cast<int>(node.key);
     Watch* const watch = find(fd);
     const unsigned slot = index_of(node.kind());
-    if (!watch || watch->nodes[slot] != &node) return;
-    watch->nodes[slot] = nullptr;
+    if (!watch || node_at(static_cast<std::size_t>(fd), slot) != &node) return;
+    put(fd, *watch, slot, nullptr);
     --count_;
     if (for_good) watch->vain = vain_limit;
     interest_lost(fd, *watch);
@@ -280,9 +296,9 @@ bool WatchTable::forget_all(int fd) noexcept {
     if (!watch) return false;
     // Those that are there now: what goes with their captures may open another file, which gets the
     // number, and watch that.
-    Node* nodes[3];
-    for (unsigned i = 0; i < 3; ++i) {
-        nodes[i] = watch->nodes[i];
+    Node* nodes[slots];
+    for (unsigned i = 0; i < slots; ++i) {
+        nodes[i] = node_at(static_cast<std::size_t>(fd), i);
         if (nodes[i]) nodes[i]->add_reference();
     }
     bool any = false;
@@ -294,13 +310,13 @@ bool WatchTable::forget_all(int fd) noexcept {
     // The captures' destructors may have registered anew: then it is watched again. Or they have
     // closed the loop.
     Watch* const now = find(fd);
-    if (now && now->registered != 0 && now->wanted() == 0) deregister(fd, *now);
+    if (now && now->registered != 0 && now->wanted == 0) deregister(fd, *now);
     return any;
 }
 
 void WatchTable::interest_lost(int fd, Watch& watch) noexcept {
     if (watch.registered == 0) return;
-    if (!watch.owned && watch.wanted() == 0) {
+    if (!watch.owned && watch.wanted == 0) {
         deregister(fd, watch);
         return;
     }
@@ -318,8 +334,12 @@ void WatchTable::deregister(int fd, Watch& watch) noexcept {
 
 void WatchTable::mark_dirty(int fd, Watch& watch) noexcept {
     if (watch.dirty) return;
-    dirty_.push_back(fd);
     watch.dirty = true;
+    try {
+        dirty_.push_back(fd);
+    } catch (...) {
+        unlisted_ = true;  // and dirty_ is full, so flush() looks
+    }
 }
 
 void WatchTable::tell_changes() {
@@ -331,6 +351,13 @@ void WatchTable::tell_changes() {
         update(fd);
     }
     flushing_.clear();
+    if (!unlisted_) return;
+    unlisted_ = false;
+    for (std::size_t i = 0; i < watches_.size(); ++i) {
+        if (!watches_[i].dirty) continue;
+        watches_[i].dirty = false;
+        update(static_cast<int>(i));
+    }
 }
 
 void WatchTable::update(int fd) {
@@ -347,7 +374,7 @@ void WatchTable::update(int fd) {
         } else {
             selector_->add(fd, due, token(fd, watch));  // in a selector made anew
         }
-        watch.registered = static_cast<unsigned char>(due);
+        watch.registered = static_cast<std::uint8_t>(due);
     } catch (const std::system_error& error) {
         lost_descriptor(fd, error.what(), error.code().value());
     } catch (const std::exception& error) {
@@ -363,8 +390,8 @@ bool WatchTable::dispatch() {
         const std::size_t fd = event.token & 0xffffffffu;
         if (event.ready == Interest::read && fd < watches_.size()) {
             const Watch& watch = watches_[fd];
-            if (watch.generation == event.token >> 32 && watch.registered != 0 && watch.nodes[0]) {
-                queue(watch.nodes[0]);
+            if (watch.generation == event.token >> 32 && watch.registered != 0 && watch.reader) {
+                queue(watch.reader);
                 continue;
             }
         }
@@ -390,11 +417,11 @@ void WatchTable::dispatch(const SelectorEvent& event) {
         lost_descriptor(fd, "it was closed", EBADF);
         return;
     }
-    for (unsigned i = 0; i < 3; ++i) {
-        if ((event.ready & bits[i]) && watch->nodes[i]) queue(watch->nodes[i]);
+    for (unsigned i = 0; i < slots; ++i) {
+        if (event.ready & watch->wanted & bits[i]) queue(node_at(static_cast<std::size_t>(fd), i));
     }
     // Something fired that nobody waits for any more: its registration costs a wake-up.
-    if (event.ready & watch->registered & ~watch->wanted()) {
+    if (event.ready & watch->registered & ~watch->wanted) {
         if (watch->vain < vain_limit) ++watch->vain;
         if (watch->registered & ~watch->due()) mark_dirty(fd, *watch);
     }
@@ -466,7 +493,7 @@ void WatchTable::rebuild() noexcept {
         watch.woke_stale = false;
         if (watch.registered == 0) continue;
         watch.registered = 0;
-        if (watch.wanted() != 0) mark_dirty(static_cast<int>(i), watch);
+        if (watch.wanted != 0) mark_dirty(static_cast<int>(i), watch);
     }
     watch_wakeup();
     tell_changes();
@@ -500,23 +527,25 @@ void WatchTable::close() noexcept {
     selector_.reset();
     std::vector<Watch> watches;
     watches.swap(watches_);  // what the captures' destructors ask for finds an empty table
+    std::vector<Node*> others[slots - 1];
+    for (unsigned i = 0; i < slots - 1; ++i) others[i].swap(others_[i]);
     dirty_.clear();
     events_.clear();
     count_ = 0;
     std::vector<Displaced> displaced;
     displaced.swap(displaced_);
+    const auto drop = [this](Node* node) {
+        if (!node) return;
+        node->drop_callable();
+        core_.release(node);
+    };
     for (const Displaced& loser : displaced) {
-        for (Node* const node : loser.nodes) {
-            if (!node) continue;
-            node->drop_callable();
-            core_.release(node);
-        }
+        for (Node* const node : loser.nodes) drop(node);
     }
-    for (Watch& watch : watches) {
-        for (Node* node : watch.nodes) {
-            if (!node) continue;
-            node->drop_callable();
-            core_.release(node);
+    for (std::size_t fd = 0; fd < watches.size(); ++fd) {
+        drop(watches[fd].reader);
+        for (const std::vector<Node*>& table : others) {
+            if (fd < table.size()) drop(table[fd]);
         }
     }
 }

@@ -110,8 +110,8 @@ public:
     template <class F>
     void for_each(F visit) const {
         for (std::size_t fd = 0; fd < watches_.size(); ++fd) {
-            for (unsigned i = 0; i < 3; ++i) {
-                const Node* const node = watches_[fd].nodes[i];
+            for (unsigned i = 0; i < slots; ++i) {
+                const Node* const node = node_at(fd, i);
                 if (node) visit(static_cast<int>(fd), *node, origin(fd, i));
             }
         }
@@ -121,31 +121,38 @@ private:
     // How often a loop that cannot watch its wake-up tries again, and looks for posts.
     static constexpr Duration deaf_wait = std::chrono::seconds(1);
 
-    struct Watch {
-        Node* nodes[3] = {};  // reader, writer, urgent
-        DescriptorHolder* holder = nullptr;
-        bool exclusive = false;  // only that one may watch it
-        unsigned char registered = 0;
-        bool owned = false;
-        bool dirty = false;       // in dirty_
-        bool woke_stale = false;  // a stale event came; a second one rebuilds the selector
-        unsigned char vain = 0;   // events for a lingering interest since it was wanted last
-        std::uint32_t generation = 0;
+    // By kind of node.
+    enum : unsigned { reader_slot, writer_slot, urgent_slot, slots };
 
-        unsigned wanted() const noexcept;
+    // What there is of each descriptor up to the largest one, so what every idle connection costs:
+    // 24 bytes.
+    struct Watch {
+        Node* reader = nullptr;
+        DescriptorHolder* holder = nullptr;
+        std::uint32_t generation = 0;
+        std::uint8_t registered = 0;
+        std::uint8_t wanted = 0;  // the bits of the nodes that are there
+        std::uint8_t vain = 0;    // events for a lingering interest since it was wanted last
+        bool exclusive : 1;       // only `holder` may watch it
+        bool owned : 1;
+        bool dirty : 1;       // in dirty_
+        bool woke_stale : 1;  // a stale event came; a second one rebuilds the selector
+
+        Watch() noexcept : exclusive(false), owned(false), dirty(false), woke_stale(false) {}
         /// What should be registered: what is wanted, and what may linger.
         unsigned due() const noexcept;
     };
+    static_assert(sizeof(void*) != 8 || sizeof(Watch) == 24, "each descriptor has one");
 
     /// A number's watches and holder, when it went to another one.
     struct Displaced {
         int fd;
         DescriptorHolder* holder;  // null: there is none, or he has let go since
-        Node* nodes[3];            // not those of an exclusive holder, who knows them
+        Node* nodes[slots];        // not those of an exclusive holder, who knows them
     };
 
     struct Origins {
-        Origin of[3];  // reader, writer, urgent
+        Origin of[slots];
     };
 
     Origin origin(std::size_t fd, unsigned slot) const noexcept {
@@ -154,6 +161,15 @@ private:
     void note_origin(int fd, unsigned slot, const Options* options);
 
     Watch* find(int fd) noexcept;
+    /// Few descriptors are waited for to be writable, and hardly any is urgent: those are kept
+    /// apart, in tables as long as the largest of them.
+    Node* node_at(std::size_t fd, unsigned slot) const noexcept {
+        if (slot == reader_slot) return watches_[fd].reader;
+        const std::vector<Node*>& others = others_[slot - 1];
+        return fd < others.size() ? others[fd] : nullptr;
+    }
+    /// Puts it there, or null; for a node that is no reader there is room already.
+    void put(int fd, Watch& watch, unsigned slot, Node* node) noexcept;
     std::uint64_t token(int fd, const Watch& watch) const noexcept;
     void mark_dirty(int fd, Watch& watch) noexcept;
     void interest_lost(int fd, Watch& watch) noexcept;
@@ -183,20 +199,22 @@ private:
     std::unique_ptr<Selector> selector_;
     const char* name_;
     int wakeup_fd_;
-    std::vector<Watch> watches_;  // by descriptor
+    std::vector<Watch> watches_;            // by descriptor
+    std::vector<Node*> others_[slots - 1];  // the same: writers, urgent readers
     // Beside the table, which every event goes through, and empty unless there is something to
     // tell.
     std::vector<Origins> origins_;
-    std::vector<int> dirty_;            // capacity for every descriptor: marking one cannot fail
-    std::vector<int> flushing_;         // the same
+    std::vector<int> dirty_;            // what is to be told to the selector; never without room
+    std::vector<int> flushing_;         // the same, being told
     std::vector<Displaced> displaced_;  // whom flush() has yet to tell
     std::vector<SelectorEvent> events_;
     std::size_t count_ = 0;
     int lost_ = -1;
     int refusal_ = 0;
-    bool told_ = false;  // that the selector cannot be rebuilt: the next event tries again
-    bool deaf_ = false;  // the selector does not watch the wake-up
-    long process_;       // whose registrations these are: a forked child must not take them out
+    bool told_ = false;      // that the selector cannot be rebuilt: the next event tries again
+    bool deaf_ = false;      // the selector does not watch the wake-up
+    bool unlisted_ = false;  // not all that are marked dirty are in dirty_: there was no memory
+    long process_;           // whose registrations these are: a forked child must not take them out
 };
 
 }  // namespace detail
