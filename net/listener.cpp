@@ -72,6 +72,7 @@ private:
 
     bool advance(AcceptOperation& accept);
     Socket wrap(int descriptor, const Endpoint& peer);
+    reactor::detail::LoopCore& watch_core() const noexcept { return core; }
     void watch_ready(unsigned);
     void watch_lost(unsigned, const WatchLoss& loss) noexcept;
     void late();

@@ -225,6 +225,7 @@ private:
         slot.owner.store(nullptr);
     }
 
+    LoopCore& watch_core() const noexcept { return loop_.core(); }
     /// The wake-up was notified.
     void watch_ready(unsigned) {
         if (!wakeup_.drain()) lose_wakeup("was closed by somebody else");

@@ -86,6 +86,7 @@ public:
 private:
     using Watch = reactor::detail::DescriptorWatch<ChildState>;
     friend Watch;
+    reactor::detail::LoopCore& watch_core() const noexcept { return core; }
     void watch_ready(unsigned) { look(); }
     void watch_lost(unsigned, const reactor::detail::WatchLoss& loss) noexcept;
 

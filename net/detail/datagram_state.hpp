@@ -62,6 +62,7 @@ private:
     using Watch = reactor::detail::DescriptorWatch<DatagramState>;
     friend Watch;
     enum : unsigned { reading_side, writing_side };
+    reactor::detail::LoopCore& watch_core() const noexcept { return core; }
     void watch_ready(unsigned side) { side == reading_side ? readable() : writable(); }
     void watch_lost(unsigned side, const reactor::detail::WatchLoss& loss) noexcept;
 

@@ -47,6 +47,7 @@ private:
     };
 
     void watch(int descriptor);
+    reactor::detail::LoopCore& watch_core() const noexcept { return loop_.core(); }
     void watch_ready(unsigned descriptor);
     void watch_lost(unsigned descriptor, const reactor::detail::WatchLoss& loss) noexcept;
     void close(int descriptor) noexcept;

@@ -137,6 +137,7 @@ private:
     void close_sockets() noexcept;
 
     // accepting
+    reactor::detail::LoopCore& watch_core() const noexcept { return core; }
     void watch_ready(unsigned index);
     bool accept_from(Listening& from);
     void serve(int descriptor, const Endpoint& peer);

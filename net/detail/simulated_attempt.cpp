@@ -34,6 +34,7 @@ private:
     using Watch = reactor::detail::DescriptorWatch<SimulatedAttempt>;
     friend Watch;
 
+    reactor::detail::LoopCore& watch_core() const noexcept { return loop().core(); }
     void watch_ready(unsigned) {
         if (!turn_.done()) turn_.set_result();
     }

@@ -68,6 +68,7 @@ private:
     using Watch = reactor::detail::DescriptorWatch<SocketState>;
     friend Watch;
     enum : unsigned { reading_side, writing_side };
+    reactor::detail::LoopCore& watch_core() const noexcept { return core; }
     void watch_ready(unsigned side) { side == reading_side ? readable() : writable(); }
     void watch_lost(unsigned side, const reactor::detail::WatchLoss& loss) noexcept;
     // False: the system refuses to watch the descriptor, and the operation has failed with that.

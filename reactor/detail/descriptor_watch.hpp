@@ -28,8 +28,9 @@ struct WatchLoss {
 /// A watch of a descriptor by one of the library's own parts, which waits for nothing else and so
 /// must hear of it if the loop lets go of the descriptor by itself. Calls the owner's
 /// watch_ready(index), and watch_lost(index, const WatchLoss&) from inside of the loop or of the
-/// user's call: that must not throw, and stops this. Moves; the owner stays where it is. Owned by
-/// it, used on the loop's thread.
+/// user's call: that must not throw, and stops this. Asks it for watch_core(), which is noexcept:
+/// the LoopCore of the loop. Moves; the owner stays where it is. Owned by it, used on the loop's
+/// thread.
 template <class Owner>
 class DescriptorWatch {
 public:
@@ -56,7 +57,7 @@ public:
             throw std::system_error(EBADF, std::system_category(), call);
         }
         if (number == Number::everybodys) state.watches.require_free(call, descriptor);
-        node_ = state.fill<Ready>(state.take(kind), state, owner, descriptor, index);
+        node_ = state.fill<Ready>(state.take(kind), owner, descriptor, index);
         try {
             state.set_context(node_, &options);
             state.watches.add(call, descriptor, node_, &options);
@@ -82,30 +83,30 @@ public:
 
 private:
     struct Ready {
-        Ready(LoopState& s, Owner& o, int number, unsigned i) noexcept
-            : state(s), owner(&o), descriptor(number), index(i) {}
+        Ready(Owner& o, int number, unsigned i) noexcept
+            : owner(&o), descriptor(number), index(i) {}
         Ready(const Ready&) = delete;
         Ready& operator=(const Ready&) = delete;
         ~Ready() {
             // What goes when the loop closes has not been lost.
-            if (!owner || state.closed.load(std::memory_order_relaxed)) return;
-            owner->watch_lost(index, loss());
+            if (!owner || owner->watch_core().closed.load(std::memory_order_relaxed)) return;
+            owner->watch_lost(index, loss(watches_of(owner->watch_core())));
         }
         void operator()() const { owner->watch_ready(index); }
 
-        WatchLoss loss() const noexcept {
-            if (!state.watches.losing(descriptor)) return {WatchLoss::taken, 0};
-            const int refusal = state.watches.refusal();
+        WatchLoss loss(const WatchTable& watches) const noexcept {
+            if (!watches.losing(descriptor)) return {WatchLoss::taken, 0};
+            const int refusal = watches.refusal();
             if (refusal != 0) return {WatchLoss::refused, refusal};
             return {WatchLoss::closed, EBADF};
         }
 
-        LoopState& state;
         Owner* owner;
         const int descriptor;
         const unsigned index;
     };
     static_assert(FitsInPlace<Ready>::value, "each read of a Socket makes one");
+    static_assert(sizeof(Ready) <= 16, "it waits in the smallest of nodes");
 
     Node* node_ = nullptr;
 };

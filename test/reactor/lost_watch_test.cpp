@@ -44,6 +44,8 @@ struct Anew : RefusingLoop {
 };
 
 struct Owner {
+    explicit Owner(reactor::EventLoop& l) noexcept : loop(l) {}
+    reactor::detail::LoopCore& watch_core() const noexcept { return loop.core(); }
     void watch_ready(unsigned index) { said += "ready " + std::to_string(index) + ' '; }
     void watch_lost(unsigned index, const reactor::detail::WatchLoss& loss) noexcept {
         watch.stop();
@@ -52,6 +54,7 @@ struct Owner {
         code = loss.code;
     }
 
+    reactor::EventLoop& loop;
     reactor::detail::DescriptorWatch<Owner> watch;
     std::string said;
     int kind = -1;
@@ -60,6 +63,7 @@ struct Owner {
 
 /// One that holds the number, and looks what it still has when it is told.
 struct Holding final : Owner, reactor::detail::DescriptorHolder {
+    using Owner::Owner;
     void number_taken(int n) noexcept override {
         said += "taken ";
         if (number == n) number = -1;
@@ -68,7 +72,7 @@ struct Holding final : Owner, reactor::detail::DescriptorHolder {
         watch.stop();
         said += "lost " + std::to_string(n) + ' ';
     }
-    void hold(reactor::EventLoop& loop, int n, WatchTable::Hold how = WatchTable::Hold::exclusive) {
+    void hold(int n, WatchTable::Hold how = WatchTable::Hold::exclusive) {
         table = &static_cast<reactor::detail::LoopState&>(loop.core()).watches;
         number = n;
         table->hold("hold", n, *this, how);
@@ -165,7 +169,7 @@ BOOST_AUTO_TEST_CASE(an_owner_hears_why_once) {
     using reactor::detail::WatchLoss;
     Anew r;
     SocketPair pair;
-    Owner owner;
+    Owner owner(r.loop);
     owner.watch.start(r.loop, NodeKind::reader, owned, pair.mine, owner, 3);
     r.selector->play({{pair.mine, Interest::read}});
     r.loop.run_once(reactor::Duration::zero());
@@ -193,16 +197,16 @@ BOOST_AUTO_TEST_CASE(what_is_held_exclusively_is_nobody_elses) {
     using Watch = reactor::detail::DescriptorWatch<Owner>;
     Anew r;
     SocketPair pair;
-    Holding holder;
-    holder.hold(r.loop, pair.mine);
+    Holding holder(r.loop);
+    holder.hold(pair.mine);
     BOOST_CHECK_THROW(r.loop.add_reader(pair.mine, [] {}), reactor::StateError);
     BOOST_CHECK_THROW(holder.watch.start(r.loop, NodeKind::reader, owned, pair.mine, holder),
                       reactor::StateError);
     holder.watch.start(r.loop, NodeKind::reader, owned, pair.mine, holder, 5, Watch::Number::ours);
     BOOST_CHECK_THROW(r.loop.add_reader(pair.mine, [] {}), reactor::StateError);
-    holder.hold(r.loop, pair.mine, WatchTable::Hold::shared);
+    holder.hold(pair.mine, WatchTable::Hold::shared);
     r.loop.add_writer(pair.mine, [] {});
-    holder.hold(r.loop, pair.mine);
+    holder.hold(pair.mine);
     BOOST_CHECK_THROW(r.loop.remove_writer(pair.mine), reactor::StateError);
     holder.let_go();
     BOOST_TEST(r.loop.remove_writer(pair.mine));  // everybody's again
@@ -221,15 +225,15 @@ REACTOR_LOOP_TEST(who_has_the_number_now_takes_it_over) {
     for (const bool watched : {true, false}) {
         SocketPair pair, other;
         const int number = pair.mine;
-        Holding before, now;
-        before.hold(loop, number);
+        Holding before(loop), now(loop);
+        before.hold(number);
         if (watched) {
             before.watch.start(loop, NodeKind::writer, owned, number, before, 1,
                                Watch::Number::ours);
         }
         pair.close_mine();
         BOOST_TEST_REQUIRE(::dup(other.mine) == number);  // the lowest free one
-        now.hold(loop, number);
+        now.hold(number);
         BOOST_TEST(before.said == "taken ");
         BOOST_TEST(before.number == -1);
         now.watch.start(loop, NodeKind::reader, owned, number, now, 2, Watch::Number::ours);
@@ -256,13 +260,13 @@ REACTOR_LOOP_TEST(each_who_has_lost_a_number_is_told_in_its_turn) {
     SocketPair pair, second, third;
     const int number = pair.mine;
     const reactor::Handle plain = loop.add_reader(number, [] { BOOST_ERROR("read"); });
-    Holding holder, last;
+    Holding holder(loop), last(loop);
     BOOST_REQUIRE(::dup3(second.mine, number, O_CLOEXEC) == number);
-    holder.hold(loop, number, WatchTable::Hold::shared);
+    holder.hold(number, WatchTable::Hold::shared);
     BOOST_TEST(!plain.cancelled());
     holder.watch.start(loop, NodeKind::reader, owned, number, holder, 1);
     BOOST_REQUIRE(::dup3(third.mine, number, O_CLOEXEC) == number);
-    last.hold(loop, number);
+    last.hold(number);
     BOOST_TEST(holder.said == "taken ");
     loop.run_iterations(1);
     BOOST_TEST(plain.cancelled());
@@ -290,8 +294,8 @@ BOOST_AUTO_TEST_CASE(who_is_told_may_remove_the_watch_of_who_has_the_number_now)
     WatchTable& table = static_cast<reactor::detail::LoopState&>(r.loop.core()).watches;
     Meddling before(r.loop);
     table.hold("hold", pair.mine, before, WatchTable::Hold::exclusive);
-    Holding now;
-    now.hold(r.loop, pair.mine, WatchTable::Hold::shared);
+    Holding now(r.loop);
+    now.hold(pair.mine, WatchTable::Hold::shared);
     now.watch.start(r.loop, NodeKind::reader, owned, pair.mine, now, 1);
     r.loop.run_once(reactor::Duration::zero());
     BOOST_TEST(now.said == "lost 1 ");
@@ -319,11 +323,11 @@ BOOST_AUTO_TEST_CASE(the_loop_does_not_sleep_on_what_a_handler_has_changed) {
     BOOST_TEST(r.selector->changes().back().fd == other.mine);
 
     // Nor on who has lost a number meanwhile.
-    Holding first, second, third;
-    first.hold(r.loop, pair.mine);
-    second.hold(r.loop, pair.mine);
+    Holding first(r.loop), second(r.loop), third(r.loop);
+    first.hold(pair.mine);
+    second.hold(pair.mine);
     r.on_report = [&] {
-        if (r.reports.size() == 2) third.hold(r.loop, pair.mine);
+        if (r.reports.size() == 2) third.hold(pair.mine);
     };
     r.loop.run_once(hours(1));
     BOOST_TEST(second.said == "taken ");
@@ -358,17 +362,17 @@ BOOST_AUTO_TEST_CASE(who_has_lost_the_number_may_have_gone) {
     using Watch = reactor::detail::DescriptorWatch<Owner>;
     Anew r;
     SocketPair pair;
-    Holding gone, closed, now;
-    gone.hold(r.loop, pair.mine);
+    Holding gone(r.loop), closed(r.loop), now(r.loop);
+    gone.hold(pair.mine);
     gone.watch.start(r.loop, NodeKind::reader, owned, pair.mine, gone, 1, Watch::Number::ours);
-    closed.hold(r.loop, pair.mine);
+    closed.hold(pair.mine);
     gone.let_go();
     gone.watch.stop();
     r.loop.run_once(reactor::Duration::zero());
     BOOST_TEST(gone.said == "taken ");
     BOOST_TEST(r.reports.empty());
     closed.watch.start(r.loop, NodeKind::reader, owned, pair.mine, closed, 2, Watch::Number::ours);
-    now.hold(r.loop, pair.mine);
+    now.hold(pair.mine);
     now.watch.start(r.loop, NodeKind::reader, owned, pair.mine, now, 3, Watch::Number::ours);
     r.loop.close();
     BOOST_TEST(closed.said == "taken ");
@@ -382,6 +386,7 @@ BOOST_AUTO_TEST_CASE(who_has_lost_the_number_may_have_gone) {
 REACTOR_LOOP_TEST(an_owner_may_watch_the_number_again_while_it_is_told) {
     using reactor::detail::NodeKind;
     struct Renewing {
+        reactor::detail::LoopCore& watch_core() const noexcept { return loop->core(); }
         void watch_ready(unsigned) { ++ready; }
         void watch_lost(unsigned, const reactor::detail::WatchLoss&) noexcept {
             watch.stop();
