@@ -36,7 +36,7 @@ TransportState& Transport::state(const char* call) const {
         throw StateError(std::string(call) +
                          ": the Transport is empty: make_transport() makes one");
     }
-    state_->core.check_thread(call);
+    state_->core().check_thread(call);
     return *state_;
 }
 
@@ -91,19 +91,19 @@ bool Transport::is_reading() const noexcept { return state_ && state_->is_readin
 
 void Transport::close() const noexcept {
     if (!state_) return;
-    state_->core.require_thread("Transport::close");
+    state_->core().require_thread("Transport::close");
     state_->close(false);
 }
 
 void Transport::close_unread() const noexcept {
     if (!state_) return;
-    state_->core.require_thread("Transport::close_unread");
+    state_->core().require_thread("Transport::close_unread");
     state_->close(true);
 }
 
 void Transport::abort() const noexcept {
     if (!state_) return;
-    state_->core.require_thread("Transport::abort");
+    state_->core().require_thread("Transport::abort");
     state_->abort();
 }
 
@@ -138,7 +138,7 @@ void Transport::set_protocol(std::unique_ptr<Protocol> protocol) const {
 }
 
 EventLoop& Transport::loop() const {
-    EventLoop* const loop = state("loop").core.loop;
+    EventLoop* const loop = state("loop").core().loop;
     if (!loop) throw StateError("loop: the event loop of this Transport is gone");
     return *loop;
 }
@@ -203,9 +203,10 @@ void prepare(int descriptor, bool is_tcp) {
 }  // namespace
 
 Endpoint detail::TransportState::local() {
-    if (extras_ && extras_->local) return *extras_->local;
-    if (descriptor_ < 0 || pipe_) return Endpoint();
-    const Endpoint name = local_name(service_->calls, descriptor_);
+    const Extras* const made = extras_if_made();
+    if (made && made->local) return *made->local;
+    if (descriptor() < 0 || pipe_) return Endpoint();
+    const Endpoint name = local_name(service_->calls, descriptor());
     extras().local.reset(new Endpoint(name));
     return name;
 }

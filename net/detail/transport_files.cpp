@@ -64,20 +64,20 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
                                                  std::uint64_t count, const Here& here) {
     if (eof_written_) refuse_write("send_file");
     const StateOwner<FileOperation> operation(
-        reactor::detail::make_state<FileOperation>(core, here));
+        reactor::detail::make_state<FileOperation>(core(), here));
     const auto promise = PromiseAccess::share<Promise<std::uint64_t>>(&*operation);
     operation->file = file;
     operation->offset = offset;
     operation->left = count;
     if (over()) {
-        if (error_) {
-            operation->fail(error_);
+        if (const std::exception_ptr why = error()) {
+            operation->fail(why);
         } else {
             cancel_operation(*operation, "the transport is closing");
         }
         return promise;
     }
-    if (!output_) {
+    if (!unsent_) {
         Progress progress = Progress::some;
         if (count == 0) progress = Progress::done;
         // Once more, as a rule, to see that the system takes no more: else an iteration would go by
@@ -88,7 +88,7 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
             return promise;
         }
         if (progress == Progress::lost) {
-            operation->fail(error_);
+            operation->fail(error());
             return promise;
         }
     }
@@ -97,19 +97,19 @@ Promise<std::uint64_t> TransportState::send_file(int file, std::uint64_t offset,
         operation->owner = this;
     } catch (...) {
         lose(std::current_exception());
-        operation->fail(error_);
+        operation->fail(error());
     }
     return promise;
 }
 
 /// One call. Of an operation that is done afterwards the file could not be read.
 TransportState::Progress TransportState::advance(FileOperation& file) {
-    if (descriptor_ < 0) {  // else it would look as if the file were the one that is not open
+    if (descriptor() < 0) {  // else it would look as if the file were the one that is not open
         lose_by_system("send a file to", EBADF);
         return Progress::lost;
     }
-    const bool by_copy = file.by_copy || service_->calls.simulates(descriptor_);
-    const ::ssize_t took = by_copy ? copy_part(file) : send_part(descriptor_, file);
+    const bool by_copy = file.by_copy || service_->calls.simulates(descriptor());
+    const ::ssize_t took = by_copy ? copy_part(file) : send_part(descriptor(), file);
     const int code = took < 0 ? errno : 0;
     if (took > 0) {
         const std::uint64_t size = static_cast<std::uint64_t>(took);
@@ -152,10 +152,10 @@ bool TransportState::flush_file(FileOperation& file) {
         case Progress::done: {
             // Dropped last: if nobody holds it, its failure is reported, and the handler may do
             // anything.
-            const StateOwner<FileOperation> finished = output_->queue.take(file);
-            if (output_->queue.empty()) output_empty();
+            const StateOwner<FileOperation> finished = extras_->output->queue.take(file);
+            if (extras_->output->queue.empty()) output_empty();
             if (!finished->done()) finished->set(finished->sent);
-            return output_ != nullptr;
+            return unsent_;
         }
         case Progress::some:
             return true;
@@ -168,8 +168,8 @@ bool TransportState::flush_file(FileOperation& file) {
 
 void TransportState::forget(FileOperation& file) noexcept {
     const Keep keep(*this);
-    const StateOwner<FileOperation> cancelled = output_->queue.take(file);
-    if (output_->queue.empty()) output_empty();
+    const StateOwner<FileOperation> cancelled = extras_->output->queue.take(file);
+    if (extras_->output->queue.empty()) output_empty();
 }
 
 /// The connection has ended before their turn.
@@ -180,8 +180,8 @@ void TransportState::end_files(Output& output) noexcept {
     while (FileOperation* const next = output.queue.drop_bytes()) {
         const StateOwner<FileOperation> file = output.queue.take(*next);
         if (file->done()) continue;
-        if (error_) {
-            file->fail(error_);
+        if (const std::exception_ptr why = error()) {
+            file->fail(why);
         } else {
             cancel_operation(*file, "the transport was aborted");
         }

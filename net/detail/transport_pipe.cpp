@@ -17,7 +17,7 @@ namespace detail {
 void TransportState::become_pipe(PipeEnd&& end) {
     extras().pipe_name = std::move(end.name);
     pipe_ = true;
-    note_standard_pipe(descriptor_, this);
+    note_standard_pipe(descriptor(), this);
     if (end.direction == PipeEnd::write) {
         // As if it had ended: so nothing is read, and nothing waits for that.
         hears_nothing_ = eof_ = true;
@@ -39,7 +39,7 @@ std::system_error TransportState::watch_refused(const std::system_error& refusal
 /// can be read here, which nobody will do: a FIFO that is open for both, a socket whose peer
 /// answers. Then the next write will have to tell.
 void TransportState::look_for_readers() noexcept {
-    ::pollfd end = {descriptor_, 0, 0};
+    ::pollfd end = {descriptor(), 0, 0};
     if (::poll(&end, 1, 0) > 0 && (end.revents & (POLLERR | POLLHUP))) {
         lose_by_system("send to", EPIPE);
         return;

@@ -20,13 +20,21 @@ void TransportState::set_protocol(std::unique_ptr<Protocol> protocol) {
         std::vector<std::unique_ptr<Protocol>>& retired = extras().retired;
         retired.emplace_back();
         retired.back() = std::move(protocol_);
+        retired_ = true;
     }
     const std::unique_ptr<Protocol> before = std::move(protocol_);
     adopt(std::move(protocol));
 }
 
+void TransportState::drop_retired() noexcept {
+    retired_ = false;
+    // Out of the way first: what they do when they go may retire another.
+    std::vector<std::unique_ptr<Protocol>> gone;
+    gone.swap(extras_->retired);
+}
+
 std::string TransportState::name() const {
-    return "net::Transport to " + peer() + ", descriptor " + std::to_string(descriptor_);
+    return "net::Transport to " + peer() + ", descriptor " + std::to_string(descriptor());
 }
 
 void TransportState::failed(const char* method, Weight weight, const std::exception_ptr& error) {
@@ -37,19 +45,20 @@ void TransportState::failed(const char* method, Weight weight, const std::except
     report.details.emplace_back("protocol", protocol_->protocol_name());
     report.details.emplace_back("transport", name());
     if (fatal) lose(error);
-    core.loop->call_exception_handler(report);
+    core().loop->call_exception_handler(report);
 }
 
 // ---- flow control ---------------------------------------------------------------------------
 
 const WriteLimits& TransportState::limits() const noexcept {
     static const WriteLimits usual;
-    return extras_ ? extras_->limits : usual;
+    const Extras* const made = extras_if_made();
+    return made ? made->limits : usual;
 }
 
 void TransportState::set_limits(const WriteLimits& limits) {
     extras().limits = limits;
-    if (!ending_ && !core.closed.load(std::memory_order_relaxed)) update_flow();
+    if (!ending_ && !core().closed.load(std::memory_order_relaxed)) update_flow();
 }
 
 void TransportState::update_flow() {
@@ -57,7 +66,7 @@ void TransportState::update_flow() {
     if (size > limits().high) write_paused_ = true;
     if (size <= limits().low) write_paused_ = false;
     if (write_paused_ == told_paused_ || flow_queued_) return;
-    core.loop->call_soon(
+    core().loop->call_soon(
         Options().label("net::Transport flow control"),
         [](const Keep& state) { state->tell_flow(); }, Keep(*this));
     flow_queued_ = true;

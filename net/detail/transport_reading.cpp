@@ -104,7 +104,7 @@ void TransportState::resume_reading() {
     read_paused_ = false;
     update_reading();
     if (timed_ && !closing_) {
-        extras_->times.input = core.clock->now();
+        extras_->times.input = core().clock->now();
         arm();
     }
 }
@@ -117,7 +117,7 @@ void TransportState::update_reading() noexcept {
     if (!wanted) {
         // In the next iteration the descriptor is closed, and with that out of the selector, or
         // reading may go on: it costs less to leave it there.
-        const bool ends = closing_ && !output_;
+        const bool ends = closing_ && !unsent_;
         service_->watches.forget(*node_, (eof_ || closing_) && !ends);
         return;
     }

@@ -24,10 +24,9 @@ using reactor::detail::WatchTable;
 
 TransportState::TransportState(EventLoop& loop, int descriptor, const Endpoint& remote,
                                std::unique_ptr<Protocol> protocol, bool accepted)
-    : core(loop.core()),
-      service_(&loop.service<TransportService>()),
+    : service_(&loop.service<TransportService>()),
+      extras_(nullptr),
       remote_(remote),
-      descriptor_(descriptor),
       started_(false),
       again_(false),
       ending_(false),
@@ -38,6 +37,7 @@ TransportState::TransportState(EventLoop& loop, int descriptor, const Endpoint& 
       closing_(false),
       watches_readers_(false),
       eof_written_(false),
+      unsent_(false),
       inside_(false),
       timed_(false),
       wrote_(false),
@@ -50,16 +50,29 @@ TransportState::TransportState(EventLoop& loop, int descriptor, const Endpoint& 
       write_paused_(false),
       told_paused_(false),
       flow_queued_(false),
-      hears_nothing_(false) {
+      hears_nothing_(false),
+      retired_(false),
+      lost_with_(false),
+      gone_(false),
+      dropped_writes_(0) {
+    node_ = make_node<&TransportState::event>(loop.core(), NodeKind::reader, "net::Transport");
+    node_->key = static_cast<std::uint32_t>(descriptor);
     adopt(std::move(protocol));
-    core.retain();
+    core().retain();
 }
 
-TransportState::~TransportState() { drop_node(node_); }
+TransportState::~TransportState() {
+    drop_node(node_);
+    if (lost_with_) {
+        error_.~exception_ptr();
+    } else {
+        delete extras_;
+    }
+}
 
 void TransportState::destroy() noexcept {
-    core.require_thread("a Transport's destructor");
-    LoopCore& loop_core = core;
+    LoopCore& loop_core = core();
+    loop_core.require_thread("a Transport's destructor");
     this->~TransportState();
     loop_core.pool.put(this, sizeof(TransportState));
     loop_core.forget();
@@ -96,7 +109,6 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
     TransportState* const state = ::new (unfinished.memory)
         TransportState(loop, descriptor, remote, std::move(protocol), origin == Origin::accepted);
     unfinished.made = state;
-    state->node_ = state->make_node<&TransportState::event>(NodeKind::reader, "net::Transport");
     // First of all: it has whoever had the number before part from it.
     service.watches.hold(call, descriptor, *state, WatchTable::Hold::exclusive);
     try {
@@ -123,30 +135,59 @@ Transport TransportAccess::make(EventLoop& loop, int descriptor, const Endpoint&
     return transport;
 }
 
+/// It will not run, and nobody is told.
+void TransportState::silence(Node& node) noexcept {
+    if (node.ops) Stored<Event>::get(node.storage).state = nullptr;
+    LoopCore::cancel(&node);
+}
+
 void TransportState::drop_node(Node*& node) noexcept {
     Node* const gone = node;
     node = nullptr;
     if (!gone) return;
-    if (gone->ops) Stored<Event>::get(gone->storage).state = nullptr;
-    LoopCore::cancel(gone);
-    core.release(gone);
+    LoopCore& loop_core = *gone->core;
+    silence(*gone);
+    loop_core.release(gone);
 }
 
 /// Puts the node into the next batch.
 void TransportState::queue() noexcept {
-    if (!node_ || core.closed.load(std::memory_order_relaxed)) return;
+    if (gone_ || core().closed.load(std::memory_order_relaxed)) return;
     if (node_->is(NodeFlag::queued)) {
         again_ = true;
         return;
     }
     node_->set(NodeFlag::queued);
     node_->add_reference();
-    core.push(node_);
+    core().push(node_);
 }
 
 TransportState::Extras& TransportState::extras() {
-    if (!extras_) extras_.reset(new Extras);
+    if (lost_with_) {
+        Extras* const made = new Extras;
+        made->error = std::move(error_);
+        error_.~exception_ptr();
+        lost_with_ = false;
+        extras_ = made;
+    } else if (!extras_) {
+        extras_ = new Extras;
+    }
     return *extras_;
+}
+
+void TransportState::note_error(std::exception_ptr error) noexcept {
+    if (!error) return;
+    if (extras_) {
+        extras_->error = std::move(error);
+    } else {
+        ::new (static_cast<void*>(&error_)) std::exception_ptr(std::move(error));
+        lost_with_ = true;
+    }
+}
+
+std::exception_ptr TransportState::error() const noexcept {
+    if (lost_with_) return error_;
+    return extras_ ? extras_->error : nullptr;
 }
 
 // ---- from connection_made() to connection_lost() --------------------------------------------
@@ -206,7 +247,7 @@ void TransportState::close(bool unread) noexcept {
     if (closing_) return;
     closing_ = true;
     update_reading();
-    if (output_) {
+    if (unsent_) {
         flushed_late_ = true;
     } else {
         end_soon();
@@ -222,16 +263,16 @@ void TransportState::abort() noexcept {
 void TransportState::end_soon() noexcept {
     ending_ = true;
     write_paused_ = false;
-    if (service_) service_->watches.share(descriptor_, *this);
-    if (extras_) extras_->timer.cancel();
+    if (service_) service_->watches.share(descriptor(), *this);
+    if (Extras* const made = extras_if_made()) made->timer.cancel();
     queue();
 }
 
 void TransportState::lose(std::exception_ptr error) noexcept {
-    if (ending_ || core.closed.load(std::memory_order_relaxed)) return;
+    if (ending_ || core().closed.load(std::memory_order_relaxed)) return;
     const Keep keep(*this);
     closing_ = true;
-    error_ = std::move(error);
+    note_error(std::move(error));
     update_reading();
     const std::unique_ptr<Output> unsent = take_output();
     if (unsent) reset_ = true;
@@ -257,8 +298,9 @@ void TransportState::finish() {
         ~Depart() { state.depart(); }
     } const depart{*this};
     if (!protocol_) return;
+    const std::exception_ptr why = error();  // the protocol may have the extras made
     call("connection_lost", Weight::light,
-         [this](Protocol& protocol) { protocol.connection_lost(error_); });
+         [&why](Protocol& protocol) { protocol.connection_lost(why); });
 }
 
 void TransportState::depart() noexcept {
@@ -271,8 +313,10 @@ void TransportState::depart() noexcept {
             // No memory for it, or the descriptor is gone: there is no name then.
         }
     }
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
+    silence(*node_);
+    gone_ = true;
+    const int descriptor = this->descriptor();
+    forget_descriptor();
     if (pipe_) forget_standard_pipe(descriptor, this);
     const bool lingers = descriptor >= 0 && is_to_linger(descriptor);
     // Out of the selector before the number is free for others.
@@ -280,7 +324,6 @@ void TransportState::depart() noexcept {
     service_->watches.forget_all(descriptor);
     service_->remove(descriptor, *this);
     if (descriptor >= 0) farewell(descriptor, lingers);
-    drop_node(node_);
     if (owner_) owner_->connection_gone(*this);
     release();
 }
@@ -294,7 +337,7 @@ bool TransportState::is_to_linger(int descriptor) noexcept {
 void TransportState::farewell(int descriptor, bool lingers) noexcept {
     if (lingers) {
         try {
-            core.loop->service<Lingering>().take(descriptor);
+            core().loop->service<Lingering>().take(descriptor);
             return;
         } catch (...) {
             // No memory: closed at once, as most programs do.
@@ -317,13 +360,14 @@ void TransportState::vanish() noexcept {
     const Keep keep(*this);
     closing_ = ending_ = true;
     const std::unique_ptr<Output> unsent = take_output();
-    if (extras_) extras_->timer.cancel();
-    service_->watches.let_go(descriptor_, *this);
-    service_->remove(descriptor_, *this);
+    if (Extras* const made = extras_if_made()) made->timer.cancel();
+    service_->watches.let_go(descriptor(), *this);
+    service_->remove(descriptor(), *this);
     service_ = nullptr;
-    if (pipe_) forget_standard_pipe(descriptor_, this);
-    descriptor_ = -1;
-    drop_node(node_);
+    silence(*node_);
+    gone_ = true;
+    if (pipe_) forget_standard_pipe(descriptor(), this);
+    forget_descriptor();
     { const std::unique_ptr<Protocol> gone = std::move(protocol_); }
     if (unsent) end_files(*unsent);
     if (owner_) owner_->connection_gone(*this);
@@ -332,7 +376,7 @@ void TransportState::vanish() noexcept {
 
 void TransportState::loop_closed() noexcept {
     // Only closed, nothing else: in a forked child the connection is the parent's.
-    const int descriptor = descriptor_;
+    const int descriptor = this->descriptor();
     if (references_ > 1) {
         try {
             local();  // for those who ask later
@@ -347,16 +391,17 @@ void TransportState::loop_closed() noexcept {
 /// The loop has let go of a node: its selector refuses to watch the descriptor any more; or
 /// somebody has closed it, and its number may be that of something else by now.
 void TransportState::unwatched() noexcept {
-    if (core.closed.load(std::memory_order_relaxed) || !node_) return;
+    if (core().closed.load(std::memory_order_relaxed) || gone_) return;
     const int refusal = service_->watches.refusal();
     // What was not watched has not been lost with its descriptor.
-    if (refusal == 0 && (watching_ || (output_ && output_->writer))) {
-        service_->watches.let_go(descriptor_, *this);
-        number_taken(descriptor_);
+    if (refusal == 0 && (watching_ || (unsent_ && extras_->output->writer))) {
+        service_->watches.let_go(descriptor(), *this);
+        number_taken(descriptor());
     }
     watching_ = false;
     try {
-        Node* fresh = make_node<&TransportState::event>(NodeKind::reader, "net::Transport");
+        Node* fresh = make_node<&TransportState::event>(core(), NodeKind::reader, "net::Transport");
+        fresh->key = node_->key;
         std::swap(fresh, node_);
         drop_node(fresh);
     } catch (...) {
@@ -371,18 +416,18 @@ void TransportState::unwatched() noexcept {
 
 /// From here on every call of the system's fails with EBADF, reading and writing need not ask.
 void TransportState::number_taken(int number) noexcept {
-    if (descriptor_ < 0) return;
+    if (descriptor() < 0) return;
     service_->part(number, *this);
     if (pipe_) forget_standard_pipe(number, this);
-    descriptor_ = -1;
+    forget_descriptor();
 }
 
 void TransportState::number_lost(int) noexcept { lose_by_system("watch the connection to", EBADF); }
 
 /// Throws what WatchTable::add() does.
 void TransportState::watch(const char* call, Node* node) {
-    if (descriptor_ < 0) throw std::system_error(EBADF, std::system_category(), call);
-    service_->watches.add(call, descriptor_, node, &service_->watch_options);
+    if (descriptor() < 0) throw std::system_error(EBADF, std::system_category(), call);
+    service_->watches.add(call, descriptor(), node, &service_->watch_options);
 }
 
 }  // namespace detail

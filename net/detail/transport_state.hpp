@@ -3,10 +3,9 @@
 #define REACTOR_NET_DETAIL_TRANSPORT_STATE_HPP
 
 #include <net/detail/compact_endpoint.hpp>
-#include <net/detail/output_queue.hpp>
 #include <net/detail/pipe_calls.hpp>
 #include <net/detail/pipe_end.hpp>
-#include <net/detail/time_limits.hpp>
+#include <net/detail/transport_extras.hpp>
 #include <net/detail/transport_service.hpp>
 #include <net/transport.hpp>
 #include <reactor/detail/descriptor_holder.hpp>
@@ -50,8 +49,11 @@ protected:
 ///
 /// It has one node, made at the beginning and kept: as the reader of the descriptor while reading,
 /// and put into the ready queue by hand for connection_made() and connection_lost(). So ending a
-/// connection needs no memory and cannot fail. Its life is in transport_state.cpp; what goes to the
-/// protocol, reading, writing, files, pipes and time limits have sources of their own.
+/// connection needs no memory and cannot fail. The node knows the loop's core and the descriptor.
+///
+/// It is 64 bytes, since an idle connection has little else: what most do without is in its extras.
+/// Its life is in transport_state.cpp; what goes to the protocol, reading, writing, files, pipes
+/// and time limits have sources of their own.
 class TransportState final : public reactor::detail::DescriptorHolder {
 public:
     /// Whose descriptor it is made of: the program's, or one that the library itself has opened or
@@ -77,11 +79,11 @@ public:
     // What Transport says of the methods of the same names.
     void write(ByteView bytes, std::string* owned,
                const std::shared_ptr<const std::string>* shared = nullptr) {
-        if (closing_ || pipe_ || eof_written_ || timed_ || output_ || bytes.empty() || over()) {
+        if (closing_ || pipe_ || eof_written_ || timed_ || unsent_ || bytes.empty() || over()) {
             write_otherwise(bytes, owned, shared);
             return;
         }
-        const ::ssize_t took = service_->calls.send(descriptor_, bytes.data(), bytes.size());
+        const ::ssize_t took = service_->calls.send(descriptor(), bytes.data(), bytes.size());
         if (took == static_cast<::ssize_t>(bytes.size())) {
             wrote_ = true;
         } else {
@@ -93,7 +95,7 @@ public:
                                      const Here& here);
     void write_eof();
     bool can_write() const noexcept { return !pipe_ || hears_nothing_; }
-    std::size_t unsent() const noexcept { return output_ ? output_->queue.bytes() : 0; }
+    std::size_t unsent() const noexcept { return unsent_ ? extras_->output->queue.bytes() : 0; }
     void set_limits(const WriteLimits& limits);
     const WriteLimits& limits() const noexcept;
     bool write_paused() const noexcept { return write_paused_; }
@@ -110,7 +112,8 @@ public:
     std::string peer() const;
     /// The write end of a pipe: nothing will ever come.
     bool hears_nothing() const noexcept { return hears_nothing_; }
-    int descriptor() const noexcept { return descriptor_; }
+    /// -1 once it is lost, or its number another file's.
+    int descriptor() const noexcept { return static_cast<int>(node_->key); }
     Protocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<Protocol> protocol);
     TransportOwner* owner() const noexcept { return owner_; }
@@ -124,10 +127,12 @@ public:
     /// A send_file() was cancelled.
     void forget(FileOperation& file) noexcept;
 
-    reactor::detail::LoopCore& core;
+    reactor::detail::LoopCore& core() const noexcept { return *node_->core; }
 
 private:
     using Node = reactor::detail::Node;
+    using Output = TransportOutput;
+    using Extras = TransportExtras;
 
     /// Keeps the state while it lives.
     class Keep {
@@ -163,33 +168,20 @@ private:
         void operator()() const { (state->*method)(); }
     };
 
-    /// There while something waits to be sent.
-    struct Output {
-        OutputQueue queue;
-        Node* writer = nullptr;
-    };
-
-    /// What most connections do without.
-    struct Extras {
-        WriteLimits limits;
-        TimeLimits times;
-        TimerHandle timer;
-        std::unique_ptr<const Endpoint> local;
-        std::vector<std::unique_ptr<Protocol>> retired;  // replaced inside a method of their own
-        std::string pipe_name;
-    };
-
     TransportState(EventLoop& loop, int descriptor, const Endpoint& remote,
                    std::unique_ptr<Protocol> protocol, bool accepted);
     ~TransportState();
     void destroy() noexcept;
     /// Nothing has an effect any more.
-    bool over() const noexcept { return closing_ || core.closed.load(std::memory_order_relaxed); }
+    bool over() const noexcept { return closing_ || core().closed.load(std::memory_order_relaxed); }
 
     // life
     template <void (TransportState::*method)()>
-    Node* make_node(reactor::detail::NodeKind kind, const char* label);
-    void drop_node(Node*& node) noexcept;
+    Node* make_node(reactor::detail::LoopCore& core, reactor::detail::NodeKind kind,
+                    const char* label);
+    static void silence(Node& node) noexcept;
+    static void drop_node(Node*& node) noexcept;
+    void forget_descriptor() noexcept { node_->key = static_cast<std::uint32_t>(-1); }
     void queue() noexcept;
     void event();
     __attribute__((noinline)) void other_event();  // or every event pays for its registers
@@ -208,6 +200,9 @@ private:
     void unwatched() noexcept;
     void watch(const char* call, Node* node);
     Extras& extras();
+    Extras* extras_if_made() const noexcept { return lost_with_ ? nullptr : extras_; }
+    void note_error(std::exception_ptr error) noexcept;
+    std::exception_ptr error() const noexcept;
 
     // the protocol
     /// Calls a method of the protocol. What it throws is reported, and ends the connection if the
@@ -218,6 +213,7 @@ private:
     void failed(const char* method, Weight weight, const std::exception_ptr& error);
     std::string name() const;
     void adopt(std::unique_ptr<Protocol> protocol) noexcept;
+    void drop_retired() noexcept;
     void update_flow();
     void tell_flow();
 
@@ -231,19 +227,19 @@ private:
     void update_reading() noexcept;
     void look_for_readers() noexcept;
     ::ssize_t receive(char* room, std::size_t size) const noexcept {
-        return pipe_ ? read_pipe(descriptor_, room, size)
-                     : service_->calls.receive(descriptor_, room, size);
+        return pipe_ ? read_pipe(descriptor(), room, size)
+                     : service_->calls.receive(descriptor(), room, size);
     }
 
     // writing
     ::ssize_t send(const char* bytes, std::size_t size) const noexcept {
-        if (!pipe_) return service_->calls.send(descriptor_, bytes, size);
+        if (!pipe_) return service_->calls.send(descriptor(), bytes, size);
         const ::iovec piece = {const_cast<char*>(bytes), size};
-        return write_pipe(descriptor_, &piece, 1);
+        return write_pipe(descriptor(), &piece, 1);
     }
     ::ssize_t send(::iovec* pieces, std::size_t count) const noexcept {
-        return pipe_ ? write_pipe(descriptor_, pieces, count)
-                     : service_->calls.send(descriptor_, pieces, count);
+        return pipe_ ? write_pipe(descriptor(), pieces, count)
+                     : service_->calls.send(descriptor(), pieces, count);
     }
     [[noreturn]] void refuse_write(const char* call) const;
     void write_otherwise(ByteView bytes, std::string* owned,
@@ -273,15 +269,15 @@ private:
     void time_out();
 
     TransportService* service_;  // null once the loop is closed
-    Node* node_ = nullptr;       // null once it is lost
+    Node* node_ = nullptr;       // silent once it is lost
     TransportOwner* owner_ = nullptr;
     std::unique_ptr<Protocol> protocol_;
-    std::unique_ptr<Output> output_;
-    std::unique_ptr<Extras> extras_;
-    std::exception_ptr error_;  // for connection_lost()
+    union {
+        Extras* extras_;            // null: none have been needed
+        std::exception_ptr error_;  // in their place if `lost_with_`: losing needs no memory
+    };
     CompactEndpoint remote_;
     std::uint32_t references_ = 1;
-    int descriptor_;  // -1 once it is lost, or its number another file's
 
     // Together what an event asks, what a read does, and what a write does.
     bool started_ : 1;   // connection_made() was called,
@@ -294,6 +290,7 @@ private:
     bool closing_ : 1;
     bool watches_readers_ : 1;  // node_ looks whether anybody reads: of a pipe's write end
     bool eof_written_ : 1;
+    bool unsent_ : 1;  // extras_->output is there
     bool inside_ : 1;  // a method of the protocol
     bool timed_ : 1;   // there is a time limit
     bool wrote_ : 1;
@@ -307,8 +304,14 @@ private:
     bool told_paused_ : 1;  // what the protocol knows of that
     bool flow_queued_ : 1;
     bool hears_nothing_ : 1;  // a pipe's write end
-    std::uint8_t dropped_writes_ = 0;
+    bool retired_ : 1;        // extras_->retired has some
+    bool lost_with_ : 1;      // error_ instead of extras_
+    bool gone_ : 1;           // connection_lost() is over
+    std::uint8_t dropped_writes_ : 3;
 };
+
+static_assert(sizeof(void*) != 8 || sizeof(TransportState) == 64,
+              "a cache line on 64-bit machines");
 
 /// Between Transport and its state, and for those who accept and connect.
 struct TransportAccess {
@@ -323,7 +326,8 @@ struct TransportAccess {
 };
 
 template <void (TransportState::*method)()>
-reactor::detail::Node* TransportState::make_node(reactor::detail::NodeKind kind,
+reactor::detail::Node* TransportState::make_node(reactor::detail::LoopCore& core,
+                                                 reactor::detail::NodeKind kind,
                                                  const char* label) {
     Node* const node = core.fill<EventFor<method>>(core.take(kind), *this);
     const Options options = Options(Here("", "", 0)).label(label);
@@ -338,7 +342,7 @@ bool TransportState::call(const char* method, Weight weight, F f) {
         explicit Inside(TransportState& s) noexcept : state(s) { state.inside_ = true; }
         ~Inside() {
             state.inside_ = false;
-            if (state.extras_ && !state.extras_->retired.empty()) state.extras_->retired.clear();
+            if (state.retired_) state.drop_retired();
         }
         TransportState& state;
     };

@@ -16,10 +16,10 @@ void TransportState::set_time_limit(Duration TimeLimits::*which, Duration length
             "Transport: a time limit must be positive: forever() is for none");
     }
     // A transport that is closing may be limited as well: its peer may never take the rest.
-    if (ending_ || core.closed.load(std::memory_order_relaxed)) return;
+    if (ending_ || core().closed.load(std::memory_order_relaxed)) return;
     TimeLimits& times = extras().times;
     times.*which = length;
-    const TimePoint now = core.clock->now();
+    const TimePoint now = core().clock->now();
     if (!timed_) {
         times.active = times.input = times.output = now;
     } else if (which == &TimeLimits::idle) {
@@ -36,7 +36,7 @@ void TransportState::set_time_limit(Duration TimeLimits::*which, Duration length
 /// A byte has come or gone.
 void TransportState::touch(TimePoint TimeLimits::*what) {
     TimeLimits& times = extras_->times;
-    times.active = times.*what = core.clock->now();
+    times.active = times.*what = core().clock->now();
     arm();
 }
 
@@ -45,19 +45,19 @@ void TransportState::touch(TimePoint TimeLimits::*what) {
 void TransportState::arm() {
     if (ending_) return;
     TimerHandle& timer = extras_->timer;
-    const TimePoint when = extras_->times.next(is_reading(), output_ != nullptr);
+    const TimePoint when = extras_->times.next(is_reading(), unsent_);
     if (when == never()) {
         timer.cancel();
     } else if (!timer.reschedule(when)) {
-        timer = core.loop->call_at(Options().label("net::Transport time limit"), when,
-                                   &TransportState::time_out, this);
+        timer = core().loop->call_at(Options().label("net::Transport time limit"), when,
+                                     &TransportState::time_out, this);
     }
 }
 
 void TransportState::time_out() {
     const Keep keep(*this);
     const TimeLimits& times = extras_->times;
-    const TimePoint now = core.clock->now();
+    const TimePoint now = core().clock->now();
     const char* what = nullptr;
     Duration length = times.idle;
     if (times.idle_until() <= now) {
@@ -65,7 +65,7 @@ void TransportState::time_out() {
     } else if (times.read_until(is_reading()) <= now) {
         what = "nothing came";
         length = times.read;
-    } else if (times.write_until(output_ != nullptr) <= now) {
+    } else if (times.write_until(unsent_) <= now) {
         what = "nothing of what waits was taken";
         length = times.write;
     } else {

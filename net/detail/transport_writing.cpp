@@ -38,7 +38,7 @@ void TransportState::write_otherwise(ByteView bytes, std::string* owned,
         count_dropped_write();
         return;
     }
-    if (output_) {
+    if (unsent_) {
         if (!refuse_flood()) write_rest(bytes, 0, owned, shared);
         return;
     }
@@ -92,7 +92,7 @@ void TransportState::write_lines(const std::vector<ByteView>& pieces) {
     if (refuse_flood()) return;
     std::size_t sent = 0;  // of the pieces from `index` on
     std::size_t index = 0;
-    if (!output_) {
+    if (!unsent_) {
         sent = send_at_once(pieces, index);
         if (index == pieces.size() || ending_) return;
     }
@@ -110,10 +110,10 @@ void TransportState::write_lines(const std::vector<ByteView>& pieces) {
 void TransportState::count_dropped_write() {
     if (dropped_writes_ < silent_drops) {
         ++dropped_writes_;
-    } else if (core.loop) {
-        core.loop->log(LogLevel::warning,
-                       "net::Transport to " + peer() +
-                           ": write() on a closing or lost connection: the bytes are dropped");
+    } else if (core().loop) {
+        core().loop->log(LogLevel::warning,
+                         "net::Transport to " + peer() +
+                             ": write() on a closing or lost connection: the bytes are dropped");
     }
 }
 
@@ -150,32 +150,34 @@ std::size_t TransportState::send_at_once(const std::vector<ByteView>& pieces, st
 
 /// The queue, with the descriptor watched for room. Throws what the selector says.
 TransportState::Output& TransportState::open_output() {
-    if (output_) return *output_;
-    output_.reset(new Output);
-    output_->writer = make_node<&TransportState::writable>(reactor::detail::NodeKind::writer,
-                                                           "net::Transport writes");
+    if (unsent_) return *extras_->output;
+    extras().output.reset(new Output);
+    unsent_ = true;
+    Output& output = *extras_->output;
+    output.writer = make_node<&TransportState::writable>(core(), reactor::detail::NodeKind::writer,
+                                                         "net::Transport writes");
     try {
-        watch("write", output_->writer);
+        watch("write", output.writer);
     } catch (const std::system_error& error) {
         throw watch_refused(error, "send to");
     }
     if (timed_) {
-        extras_->times.output = core.clock->now();
+        extras_->times.output = core().clock->now();
         arm();
     }
-    return *output_;
+    return output;
 }
 
 /// Judged by what was waiting before: how long one write may be is the program's business.
 bool TransportState::refuse_flood() noexcept {
-    if (!output_ || unsent() < limits().hard) return false;
+    if (!unsent_ || unsent() < limits().hard) return false;
     lose_by_system("send to", ENOBUFS);
     return true;
 }
 
 void TransportState::writable() {
     const Keep keep(*this);
-    for (int i = 0; i < calls_per_turn && output_; ++i) {
+    for (int i = 0; i < calls_per_turn && unsent_; ++i) {
         if (!flush()) break;
     }
     if (!ending_) update_flow();
@@ -183,7 +185,7 @@ void TransportState::writable() {
 
 /// One call. False: the system takes no more now, or the connection is lost.
 bool TransportState::flush() {
-    OutputQueue& queue = output_->queue;
+    OutputQueue& queue = extras_->output->queue;
     if (FileOperation* const file = queue.file()) return flush_file(*file);
 
     ::iovec pieces[pieces_per_call];
@@ -212,8 +214,10 @@ void TransportState::output_empty() noexcept {
 }
 
 std::unique_ptr<TransportState::Output> TransportState::take_output() noexcept {
-    std::unique_ptr<Output> output = std::move(output_);
-    if (output && output->writer) drop_node(output->writer);
+    if (!unsent_) return nullptr;
+    unsent_ = false;
+    std::unique_ptr<Output> output = std::move(extras_->output);
+    drop_node(output->writer);
     return output;
 }
 
@@ -222,14 +226,14 @@ void TransportState::write_eof() {
     eof_written_ = true;
     if (pipe_) {
         close(false);  // it has but this half
-    } else if (!output_) {
+    } else if (!unsent_) {
         shut_down();
     }
 }
 
 void TransportState::shut_down() noexcept {
     // It fails if the peer has reset the connection: reading, or the next write, will tell.
-    service_->calls.end_sending(descriptor_);
+    service_->calls.end_sending(descriptor());
 }
 
 }  // namespace detail
