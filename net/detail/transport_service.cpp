@@ -10,22 +10,31 @@ namespace reactor {
 namespace net {
 namespace detail {
 
+namespace {
+
+// So many may lose their descriptors at once without memory for it.
+constexpr std::size_t room_to_part = 16;
+
+}  // namespace
+
 TransportService::TransportService(EventLoop& loop)
-    : watches(reactor::detail::watches_of(loop.core())) {}
+    : watches(reactor::detail::watches_of(loop.core())) {
+    parted_.reserve(room_to_part);
+}
 
 TransportService::~TransportService() {
     // Protocols that are destroyed here may ask transports for anything, but make none: the loop is
     // closed.
-    for (std::size_t i = 0; i < transports_.size(); ++i) {
-        if (transports_[i]) transports_[i]->loop_closed();
-    }
+    for_each([](TransportState& transport) { transport.loop_closed(); });
     while (!parted_.empty()) parted_.back()->loop_closed();
 }
 
-void TransportService::add(int descriptor, TransportState& transport) {
-    const auto index = static_cast<std::size_t>(descriptor);
-    if (index >= transports_.size()) transports_.resize(index + 1 + index / 2);
-    transports_[index] = &transport;
+TransportState& TransportService::transport_of(reactor::detail::DescriptorHolder& listed) noexcept {
+    return static_cast<TransportState&>(listed);
+}
+
+void TransportService::add(const char* call, int descriptor, TransportState& transport) {
+    watches.hold(call, descriptor, transport, reactor::detail::WatchTable::Hold::listed);
 }
 
 SocketCalls socket_calls(const EventLoop& loop) noexcept {
@@ -44,27 +53,21 @@ void TransportService::tell_shortages() noexcept {
 }
 
 void TransportService::remove(int descriptor, TransportState& transport) noexcept {
-    if (find(descriptor) == &transport) {
-        transports_[static_cast<std::size_t>(descriptor)] = nullptr;
-    } else {
-        const auto parted = std::find(parted_.begin(), parted_.end(), &transport);
-        if (parted != parted_.end()) {
-            parted_.erase(parted);
-        } else {  // there was no memory to part
-            std::replace(transports_.begin(), transports_.end(), &transport,
-                         static_cast<TransportState*>(nullptr));
-        }
-    }
+    watches.let_go(descriptor, transport);
+    const auto parted = std::find(parted_.begin(), parted_.end(), &transport);
+    if (parted != parted_.end()) parted_.erase(parted);
 }
 
-void TransportService::part(int descriptor, TransportState& transport) noexcept {
-    if (find(descriptor) != &transport) return;
+void TransportService::part(TransportState& transport) noexcept {
     try {
         parted_.push_back(&transport);
+        if (parted_.capacity() - parted_.size() < room_to_part / 2) {
+            parted_.reserve(2 * parted_.capacity());
+        }
     } catch (...) {
-        return;  // no memory: the number stays taken for so long
+        // Out of memory for so many: one more would not hear of the loop's end if that came before
+        // its own.
     }
-    transports_[static_cast<std::size_t>(descriptor)] = nullptr;
 }
 
 }  // namespace detail

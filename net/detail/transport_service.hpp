@@ -29,8 +29,9 @@ protected:
     ~DescriptorShortage() = default;
 };
 
-/// What the transports of a loop share: a service of the loop. Knows them all, by descriptor, so
-/// that no two have the same one, and that the loop's end is theirs.
+/// What the transports of a loop share: a service of the loop. Knows them all, so that no two have
+/// the same descriptor, and that the loop's end is theirs: by descriptor from the table of watches,
+/// where nobody else is listed, and those that have lost theirs.
 class TransportService {
 public:
     explicit TransportService(EventLoop& loop);
@@ -38,24 +39,20 @@ public:
     TransportService(const TransportService&) = delete;
     TransportService& operator=(const TransportService&) = delete;
 
-    /// The transport of that descriptor, null if there is none.
-    TransportState* find(int descriptor) const noexcept {
-        const auto index = static_cast<std::size_t>(descriptor);
-        return index < transports_.size() ? transports_[index] : nullptr;
-    }
-    void add(int descriptor, TransportState& transport);
+    /// Makes it the one that is listed with that descriptor, and its holder. Throws what
+    /// WatchTable::hold() does.
+    void add(const char* call, int descriptor, TransportState& transport);
+    /// The contrary, also of one that has parted.
     void remove(int descriptor, TransportState& transport) noexcept;
-    /// The descriptor was closed behind its back, and the number may be another transport's soon.
-    void part(int descriptor, TransportState& transport) noexcept;
-    /// For the next part(), which needs memory.
-    void make_room_to_part() { parted_.reserve(parted_.size() + 1); }
+    /// The descriptor was closed behind its back, and the number is not its any more.
+    void part(TransportState& transport) noexcept;
 
-    /// Calls visit(TransportState&) for each; what it calls may make and end transports.
+    /// Calls visit(TransportState&) for each that has its descriptor; what it calls may make and
+    /// end transports.
     template <class F>
     void for_each(F visit) const {
-        for (std::size_t i = 0; i < transports_.size(); ++i) {
-            if (transports_[i]) visit(*transports_[i]);
-        }
+        watches.for_each_listed(
+            [&visit](reactor::detail::DescriptorHolder& holder) { visit(transport_of(holder)); });
     }
 
     /// Closes the descriptor of a connection, and tells who waits for one.
@@ -73,11 +70,12 @@ public:
     ReadBuffer buffer;
 
 private:
+    static TransportState& transport_of(reactor::detail::DescriptorHolder& listed) noexcept;
     void tell_shortages() noexcept;
 
-    std::vector<TransportState*> transports_;
     std::vector<DescriptorShortage*> shortages_;
-    std::vector<TransportState*> parted_;  // from their descriptors, until they are lost
+    // From their descriptors, until they are lost. With room for those to come.
+    std::vector<TransportState*> parted_;
 };
 
 /// How that loop's sockets are opened: by the system, unless it has a network in memory.

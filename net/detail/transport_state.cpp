@@ -18,7 +18,6 @@ using reactor::detail::LoopState;
 using reactor::detail::NodeFlag;
 using reactor::detail::NodeKind;
 using reactor::detail::Stored;
-using reactor::detail::WatchTable;
 
 // ---- made, and gone -------------------------------------------------------------------------
 
@@ -84,12 +83,9 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
     LoopState& core = static_cast<LoopState&>(loop.core());
     core.check(call);
     TransportService& service = loop.service<TransportService>();
-    if (service.find(descriptor)) {
-        if (origin == Origin::given) {
-            throw StateError(std::string(call) + ": descriptor " + std::to_string(descriptor) +
-                             " belongs to a transport of this loop already");
-        }
-        service.make_room_to_part();
+    if (origin == Origin::given && service.watches.listed(descriptor)) {
+        throw StateError(std::string(call) + ": descriptor " + std::to_string(descriptor) +
+                         " belongs to a transport of this loop already");
     }
     // One queue: what was posted before this runs before connection_made().
     if (!core.running.load(std::memory_order_relaxed) && core.has_posts()) core.take_posts();
@@ -109,14 +105,8 @@ TransportState* TransportState::make(EventLoop& loop, int descriptor, const Endp
     TransportState* const state = ::new (unfinished.memory)
         TransportState(loop, descriptor, remote, std::move(protocol), origin == Origin::accepted);
     unfinished.made = state;
-    // First of all: it has whoever had the number before part from it.
-    service.watches.hold(call, descriptor, *state, WatchTable::Hold::exclusive);
-    try {
-        service.add(descriptor, *state);
-    } catch (...) {
-        service.watches.let_go(descriptor, *state);
-        throw;
-    }
+    // It has whoever had the number before part from it.
+    service.add(call, descriptor, *state);
     unfinished.made = nullptr;
     unfinished.memory = nullptr;
     state->add_reference();  // the connection's own
@@ -320,9 +310,8 @@ void TransportState::depart() noexcept {
     if (pipe_) forget_standard_pipe(descriptor, this);
     const bool lingers = descriptor >= 0 && is_to_linger(descriptor);
     // Out of the selector before the number is free for others.
-    service_->watches.let_go(descriptor, *this);
-    service_->watches.forget_all(descriptor);
     service_->remove(descriptor, *this);
+    service_->watches.forget_all(descriptor);
     if (descriptor >= 0) farewell(descriptor, lingers);
     if (owner_) owner_->connection_gone(*this);
     release();
@@ -361,7 +350,6 @@ void TransportState::vanish() noexcept {
     closing_ = ending_ = true;
     const std::unique_ptr<Output> unsent = take_output();
     if (Extras* const made = extras_if_made()) made->timer.cancel();
-    service_->watches.let_go(descriptor(), *this);
     service_->remove(descriptor(), *this);
     service_ = nullptr;
     silence(*node_);
@@ -417,7 +405,7 @@ void TransportState::unwatched() noexcept {
 /// From here on every call of the system's fails with EBADF, reading and writing need not ask.
 void TransportState::number_taken(int number) noexcept {
     if (descriptor() < 0) return;
-    service_->part(number, *this);
+    service_->part(*this);
     if (pipe_) forget_standard_pipe(number, this);
     forget_descriptor();
 }

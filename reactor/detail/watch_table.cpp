@@ -200,7 +200,8 @@ void WatchTable::hold(const char* call, int fd, DescriptorHolder& holder, Hold h
         if (watch.holder || watch.registered != 0 || watch.wanted != 0) displace(fd, watch);
         watch.holder = &holder;
     }
-    watch.exclusive = how == Hold::exclusive;
+    watch.exclusive = how != Hold::shared;
+    watch.listed = how == Hold::listed;
 }
 
 void WatchTable::share(int fd, const DescriptorHolder& holder) noexcept {
@@ -211,7 +212,10 @@ void WatchTable::share(int fd, const DescriptorHolder& holder) noexcept {
 void WatchTable::let_go(int fd, const DescriptorHolder& holder) noexcept {
     share(fd, holder);
     Watch* const watch = find(fd);
-    if (watch && watch->holder == &holder) watch->holder = nullptr;
+    if (watch && watch->holder == &holder) {
+        watch->holder = nullptr;
+        watch->listed = false;
+    }
     for (Displaced& loser : displaced_) {
         if (loser.holder == &holder) loser.holder = nullptr;
     }
@@ -237,6 +241,7 @@ void WatchTable::displace(int fd, Watch& watch) {
         }
     }
     watch.holder = nullptr;
+    watch.listed = false;
     if (loser.holder || loser.nodes[0] || loser.nodes[1] || loser.nodes[2]) {
         displaced_.push_back(loser);
     }
@@ -338,7 +343,7 @@ void WatchTable::mark_dirty(int fd, Watch& watch) noexcept {
     try {
         dirty_.push_back(fd);
     } catch (...) {
-        unlisted_ = true;  // and dirty_ is full, so flush() looks
+        unnoted_ = true;  // and dirty_ is full, so flush() looks
     }
 }
 
@@ -351,8 +356,8 @@ void WatchTable::tell_changes() {
         update(fd);
     }
     flushing_.clear();
-    if (!unlisted_) return;
-    unlisted_ = false;
+    if (!unnoted_) return;
+    unnoted_ = false;
     for (std::size_t i = 0; i < watches_.size(); ++i) {
         if (!watches_[i].dirty) continue;
         watches_[i].dirty = false;
@@ -525,28 +530,40 @@ void WatchTable::report_failure(const char* text) noexcept {
 
 void WatchTable::close() noexcept {
     selector_.reset();
-    std::vector<Watch> watches;
-    watches.swap(watches_);  // what the captures' destructors ask for finds an empty table
-    std::vector<Node*> others[slots - 1];
-    for (unsigned i = 0; i < slots - 1; ++i) others[i].swap(others_[i]);
     dirty_.clear();
+    unnoted_ = false;
     events_.clear();
     count_ = 0;
     std::vector<Displaced> displaced;
     displaced.swap(displaced_);
+    // Out of the table first, without need of memory: what the captures' destructors ask for finds
+    // that nothing is watched. The ready queue, which uses the same links, is empty by now.
+    NodeList nodes;
+    for (std::size_t fd = 0; fd < watches_.size(); ++fd) {
+        for (unsigned slot = 0; slot < slots; ++slot) {
+            if (Node* const node = node_at(fd, slot)) nodes.add(node);
+        }
+        Watch kept;
+        if (watches_[fd].listed) {
+            kept.holder = watches_[fd].holder;
+            kept.listed = true;
+        }
+        watches_[fd] = kept;
+    }
+    for (std::vector<Node*>& table : others_) table.clear();
     const auto drop = [this](Node* node) {
-        if (!node) return;
         node->drop_callable();
         core_.release(node);
     };
     for (const Displaced& loser : displaced) {
-        for (Node* const node : loser.nodes) drop(node);
-    }
-    for (std::size_t fd = 0; fd < watches.size(); ++fd) {
-        drop(watches[fd].reader);
-        for (const std::vector<Node*>& table : others) {
-            if (fd < table.size()) drop(table[fd]);
+        for (Node* const node : loser.nodes) {
+            if (node) drop(node);
         }
+    }
+    while (Node* const node = nodes.first) {
+        nodes.first = node->next;
+        node->next = nullptr;
+        drop(node);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <reactor/detail/descriptor_holder.hpp>
 #include <reactor/detail/loop_core.hpp>
 #include <reactor/detail/node.hpp>
+#include <reactor/detail/node_list.hpp>
 #include <reactor/selector.hpp>
 
 #include <chrono>
@@ -50,8 +51,9 @@ public:
     bool forget_all(int fd) noexcept;
 
     /// Who else may watch a descriptor that somebody holds. `exclusive`: nobody; for the loop's
-    /// users require_free() throws StateError.
-    enum class Hold : bool { shared, exclusive };
+    /// users require_free() throws StateError. `listed`: the same, and the holder is found by the
+    /// number as long as he has it, after the loop's end too.
+    enum class Hold : unsigned char { shared, exclusive, listed };
     /// A new holder begins with a number that nobody watches: whoever has had it before has lost
     /// it, and its holder knows so when this returns. Throws std::system_error for a number that is
     /// not open, if it is larger than all before.
@@ -60,6 +62,19 @@ public:
     void share(int fd, const DescriptorHolder& holder) noexcept;
     /// The same, and holds it no more. He has nothing to be told then either.
     void let_go(int fd, const DescriptorHolder& holder) noexcept;
+    /// Who is listed with that number; null if nobody is.
+    DescriptorHolder* listed(int fd) const noexcept {
+        const auto index = static_cast<std::size_t>(fd);
+        return fd >= 0 && index < watches_.size() && watches_[index].listed ? watches_[index].holder
+                                                                            : nullptr;
+    }
+    /// Calls visit(DescriptorHolder&) for each who is; what it calls may change that.
+    template <class F>
+    void for_each_listed(F visit) const {
+        for (std::size_t i = 0; i < watches_.size(); ++i) {
+            if (watches_[i].listed) visit(*watches_[i].holder);
+        }
+    }
     bool reserved(int fd) const noexcept {
         return fd >= 0 && static_cast<std::size_t>(fd) < watches_.size() &&
                watches_[static_cast<std::size_t>(fd)].exclusive;
@@ -93,7 +108,8 @@ public:
     /// The loop's wake-up has a new descriptor: registers everything anew. -1: it has none.
     void replace_wakeup(int fd) noexcept;
 
-    /// Drops all nodes and closes the selector; the table is empty and stays so.
+    /// Drops all nodes and closes the selector; nothing is watched any more, and the table has but
+    /// those who are listed.
     void close() noexcept;
 
     std::size_t count() const noexcept { return count_; }
@@ -134,11 +150,13 @@ private:
         std::uint8_t wanted = 0;  // the bits of the nodes that are there
         std::uint8_t vain = 0;    // events for a lingering interest since it was wanted last
         bool exclusive : 1;       // only `holder` may watch it
+        bool listed : 1;          // `holder` is found here
         bool owned : 1;
         bool dirty : 1;       // in dirty_
         bool woke_stale : 1;  // a stale event came; a second one rebuilds the selector
 
-        Watch() noexcept : exclusive(false), owned(false), dirty(false), woke_stale(false) {}
+        Watch() noexcept
+            : exclusive(false), listed(false), owned(false), dirty(false), woke_stale(false) {}
         /// What should be registered: what is wanted, and what may linger.
         unsigned due() const noexcept;
     };
@@ -211,10 +229,10 @@ private:
     std::size_t count_ = 0;
     int lost_ = -1;
     int refusal_ = 0;
-    bool told_ = false;      // that the selector cannot be rebuilt: the next event tries again
-    bool deaf_ = false;      // the selector does not watch the wake-up
-    bool unlisted_ = false;  // not all that are marked dirty are in dirty_: there was no memory
-    long process_;           // whose registrations these are: a forked child must not take them out
+    bool told_ = false;     // that the selector cannot be rebuilt: the next event tries again
+    bool deaf_ = false;     // the selector does not watch the wake-up
+    bool unnoted_ = false;  // not all that are marked dirty are in dirty_: there was no memory
+    long process_;          // whose registrations these are: a forked child must not take them out
 };
 
 }  // namespace detail

@@ -383,7 +383,7 @@ REACTOR_LOOP_TEST(from_another_thread_it_says_so) {
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_connection_is_small) {
-    if (sizeof(void*) == 8) BOOST_TEST(sizeof(reactor::net::detail::TransportState) <= 128u);
+    if (sizeof(void*) == 8) BOOST_TEST(sizeof(reactor::net::detail::TransportState) <= 64u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

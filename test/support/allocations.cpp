@@ -10,8 +10,10 @@ namespace {
 
 std::atomic<long> count{0};
 std::atomic<long> freed{0};
+thread_local bool no_memory = false;
 
 void* counted(std::size_t size) {
+    if (no_memory) throw std::bad_alloc();
     count.fetch_add(1, std::memory_order_relaxed);
     if (void* const memory = std::malloc(size != 0 ? size : 1)) return memory;
     throw std::bad_alloc();
@@ -30,6 +32,9 @@ long allocation_count() noexcept { return count.load(std::memory_order_relaxed);
 long allocations_left() noexcept {
     return allocation_count() - freed.load(std::memory_order_relaxed);
 }
+
+NoMemory::NoMemory() noexcept { no_memory = true; }
+NoMemory::~NoMemory() { no_memory = false; }
 
 }  // namespace support
 

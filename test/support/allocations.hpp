@@ -10,6 +10,15 @@ long allocation_count() noexcept;
 /// How many of those it has not given back.
 long allocations_left() noexcept;
 
+/// While it lives operator new throws std::bad_alloc on this thread. One at a time.
+class NoMemory {
+public:
+    NoMemory() noexcept;
+    ~NoMemory();
+    NoMemory(const NoMemory&) = delete;
+    NoMemory& operator=(const NoMemory&) = delete;
+};
+
 }  // namespace support
 
 #endif
