@@ -127,7 +127,7 @@ Transport TransportAccess::make(EventLoop& loop, int descriptor, const Endpoint&
 
 /// It will not run, and nobody is told.
 void TransportState::silence(Node& node) noexcept {
-    if (node.ops) Stored<Event>::get(node.storage).state = nullptr;
+    if (node.ops) Stored<Event>::get(node.storage()).state = nullptr;
     LoopCore::cancel(&node);
 }
 

@@ -57,7 +57,7 @@ public:
             throw std::system_error(EBADF, std::system_category(), call);
         }
         if (number == Number::everybodys) state.watches.require_free(call, descriptor);
-        node_ = state.fill<Ready>(state.take(kind), owner, descriptor, index);
+        node_ = state.make<Ready>(kind, owner, descriptor, index);
         try {
             state.set_context(node_, &options);
             state.watches.add(call, descriptor, node_, &options);
@@ -72,7 +72,7 @@ public:
         Node* const node = node_;
         node_ = nullptr;
         if (!node) return;
-        if (node->ops) Stored<Ready>::get(node->storage).owner = nullptr;
+        if (node->ops) Stored<Ready>::get(node->storage()).owner = nullptr;
         LoopCore& core = *node->core;
         LoopCore::cancel(node);
         core.release(node);
@@ -106,7 +106,7 @@ private:
         const unsigned index;
     };
     static_assert(FitsInPlace<Ready>::value, "each read of a Socket makes one");
-    static_assert(sizeof(Ready) <= 16, "it waits in the smallest of nodes");
+    static_assert(sizeof(Ready) <= small_callable, "it waits in the smallest of nodes");
 
     Node* node_ = nullptr;
 };
