@@ -68,7 +68,8 @@ void StreamState::received(ByteView bytes) {
         // From the transport's buffer into the result, without a stop in ours.
         const StreamRequest::Answer answer = reading_->request.judge(bytes, false, limit_);
         if (answer.outcome == Outcome::take) {
-            reading_->emplace(bytes.data(), answer.size);
+            reading_->emplace(
+                TransportAccess::state(transport)->string_of(bytes.from(0, answer.size)));
             take_read().release()->settle_and_drop(PromiseStatus::value);
             bytes = bytes.from(answer.size);
         }

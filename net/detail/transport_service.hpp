@@ -4,6 +4,7 @@
 
 #include <net/detail/read_buffer.hpp>
 #include <net/detail/socket_calls.hpp>
+#include <net/detail/spare_strings.hpp>
 #include <reactor/detail/watch_table.hpp>
 #include <reactor/event_loop.hpp>
 
@@ -71,6 +72,7 @@ public:
     reactor::detail::WatchTable& watches;
     SocketCalls calls;
     ReadBuffer buffer;
+    SpareStrings strings;
 
 private:
     void tell_shortages() noexcept;

@@ -84,6 +84,7 @@ public:
         const ::ssize_t took = service_->calls.send(descriptor_, bytes.data(), bytes.size());
         if (took == static_cast<::ssize_t>(bytes.size())) {
             wrote_ = true;
+            if (owned) service_->strings.put(*owned);
         } else {
             settle_write(took, bytes, owned, shared);
         }
@@ -111,6 +112,10 @@ public:
     /// The write end of a pipe: nothing will ever come.
     bool hears_nothing() const noexcept { return hears_nothing_; }
     int descriptor() const noexcept { return descriptor_; }
+    /// What was read, as a string.
+    std::string string_of(ByteView bytes) {
+        return service_ ? service_->strings.take(bytes) : bytes.str();
+    }
     Protocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<Protocol> protocol);
     TransportOwner* owner() const noexcept { return owner_; }
