@@ -99,10 +99,11 @@ public:
     // ---- writing ----
 
     /// Sends what the system takes inside the call, and keeps the rest: a copy, or the string that
-    /// was moved in. In order; nothing is sent twice. Never throws for what the connection does:
-    /// a peer that is gone is told by connection_lost(), and what is written to a closing or lost
-    /// transport is dropped (a warning is logged from the fifth time on). Throws StateError after
-    /// write_eof(), and on the read end of a pipe, as everything that writes.
+    /// was moved in (if nothing is left, its memory may serve what is read next). In order; nothing
+    /// is sent twice. Never throws for what the connection does: a peer that is gone is told by
+    /// connection_lost(), and what is written to a closing or lost transport is dropped (a warning
+    /// is logged from the fifth time on). Throws StateError after write_eof(), and on the read end
+    /// of a pipe, as everything that writes.
     void write(ByteView bytes) const;
     void write(std::string&& bytes) const;
     void write(const char* text) const { write(ByteView(text)); }

@@ -113,6 +113,12 @@ protected:
         state_->core->check_thread(call);
         return *state_;
     }
+    /// The same for a call that adds a callback: throws StateError on a closed loop, too.
+    detail::PromiseState& attachable(const char* call) const {
+        if (!state_) refuse_empty(call);
+        state_->check_attach(call);
+        return *state_;
+    }
     /// The same for a call that completes it.
     detail::PromiseState& settable(const char* call) const {
         detail::PromiseState& promise = state(call);

@@ -376,11 +376,7 @@ private:
             node->set(detail::NodeFlag::repeating);
             node->period = period;
         }
-        if (options) {
-            core.set_context(node, options);
-        } else {
-            core.snapshot_context(node, core.runs_here());
-        }
+        core.set_context(node, options);
         core.timers.arm(node, when);
         return handle;
     }

@@ -23,16 +23,14 @@ void Node::drop_context() noexcept {
     }
 }
 
-void LoopCore::set_context(Node* node, const Options* options) {
-    if (options) {
-        node->label = options->label_;
-        if (options->context_) {
-            node->set(detail::NodeFlag::explicit_context);
-            node->context = ContextCellPtr(options->context_).release();
-            return;
-        }
+void LoopCore::set_context_by(Node* node, const Options& options) {
+    node->label = options.label_;
+    if (options.context_) {
+        node->set(detail::NodeFlag::explicit_context);
+        node->context = ContextCellPtr(options.context_).release();
+    } else {
+        snapshot_context(node, runs_here());
     }
-    snapshot_context(node, runs_here());
 }
 
 ContextMapPtr LoopCore::context_for_post(const Options* options) {

@@ -10,6 +10,7 @@ namespace net {
 namespace detail {
 
 using reactor::detail::PromiseAccess;
+using reactor::detail::PromiseStatus;
 using reactor::detail::StateOwner;
 using Outcome = StreamRequest::Answer::Outcome;
 
@@ -21,28 +22,24 @@ Promise<std::string> StreamState::read(StreamRequest&& request, const Deadline& 
     if (reading_) {
         throw StateError(std::string(request.call) + ": another read of this stream is pending");
     }
-    const StreamRequest::Answer answer = request.judge(buffer_.view(), eof_, limit_);
-    if (answer.outcome != Outcome::wait || reading_failed()) {
-        auto* const done =
-            reactor::detail::make_state<reactor::detail::PlainState<std::string>>(core, here);
-        const Promise<std::string> promise = PromiseAccess::adopt<Promise<std::string>>(done);
-        finish(*done, request, answer);
-        adjust_flow();
-        return promise;
-    }
     StreamRead* const read =
         reactor::detail::make_state<StreamRead>(core, here, this, std::move(request));
     Promise<std::string> promise = PromiseAccess::adopt<Promise<std::string>>(read);
-    const TimePoint when = deadline.at(*core.loop);
-    if (when != never()) read->limit = core.loop->call_at(when, &StreamState::read_late, this);
-    read->keep();
-    reading_ = read;
+    const StreamRequest::Answer answer = read->request.judge(buffer_.view(), eof_, limit_);
+    if (answer.outcome != Outcome::wait || reading_failed()) {
+        finish(*read, answer);
+    } else {
+        const TimePoint when = deadline.at(*core.loop);
+        if (when != never()) read->limit = core.loop->call_at(when, &StreamState::read_late, this);
+        read->keep();
+        reading_ = read;
+    }
     adjust_flow();
     return promise;
 }
 
-void StreamState::finish(ReadValue& read, const StreamRequest& request,
-                         const StreamRequest::Answer& answer) {
+void StreamState::finish(StreamRead& read, const StreamRequest::Answer& answer) {
+    const StreamRequest& request = read.request;
     switch (answer.outcome) {
         case Outcome::take:
             read.set(buffer_.take(answer.size));
@@ -71,12 +68,9 @@ void StreamState::received(ByteView bytes) {
         // From the transport's buffer into the result, without a stop in ours.
         const StreamRequest::Answer answer = reading_->request.judge(bytes, false, limit_);
         if (answer.outcome == Outcome::take) {
-            reading_->set(bytes.data(), answer.size);
-            take_read();
-            if (answer.size == bytes.size()) {
-                adjust_flow();
-                return;
-            }
+            reading_->emplace(
+                TransportAccess::state(transport)->string_of(bytes.from(0, answer.size)));
+            take_read().release()->settle_and_drop(PromiseStatus::value);
             bytes = bytes.from(answer.size);
         }
     }
@@ -90,16 +84,14 @@ void StreamState::settle_reading() {
         const StreamRequest::Answer answer = reading_->request.judge(buffer_.view(), eof_, limit_);
         if (answer.outcome != Outcome::wait || reading_failed()) {
             const StateOwner<StreamRead> read = take_read();
-            finish(*read, read->request, answer);
-            adjust_flow();
-            return;
+            finish(*read, answer);
         }
     }
     adjust_flow();
 }
 
 /// Reads that wait want the bytes, however many are kept.
-void StreamState::adjust_flow() {
+void StreamState::pause_or_resume() {
     if (eof_ || lost_ || !transport) return;
     const std::size_t kept = buffer_.size();
     if (paused_) {

@@ -44,12 +44,11 @@ StreamRequest::StreamRequest(const char* name, Kind what, const std::vector<std:
     separators_->more.assign(texts.begin() + 1, texts.end());
 }
 
-Answer StreamRequest::judge(ByteView bytes, bool ended, std::size_t limit) {
+Answer StreamRequest::judge_otherwise(ByteView bytes, bool ended, std::size_t limit) {
     const std::size_t size = bytes.size();
     switch (kind) {
         case Kind::some:
-            if (count == 0 || size != 0 || ended) return take(std::min(count, size));
-            break;
+            break;  // judge() answers that
         case Kind::exactly:
             if (size >= count) return take(count);
             if (ended) return incomplete();

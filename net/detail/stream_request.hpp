@@ -4,6 +4,7 @@
 
 #include <net/byte_view.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,7 +37,12 @@ struct StreamRequest {
 
     /// `bytes` are all that were kept, from the same one on in every call; `ended`: no more will
     /// come. A separator may begin at most `limit` bytes behind the first.
-    Answer judge(ByteView bytes, bool ended, std::size_t limit);
+    Answer judge(ByteView bytes, bool ended, std::size_t limit) {
+        if (kind != Kind::some) return judge_otherwise(bytes, ended, limit);
+        const bool now = !bytes.empty() || count == 0 || ended;
+        return Answer{now ? Answer::Outcome::take : Answer::Outcome::wait,
+                      (std::min)(count, bytes.size()), 0};
+    }
 
     const char* call;  // for messages
     Kind kind;
@@ -58,6 +64,7 @@ private:
 
     void find(ByteView bytes, const std::string& text, Match& best) const;
     Match find_first(ByteView bytes) const;
+    Answer judge_otherwise(ByteView bytes, bool ended, std::size_t limit);
     Answer judge_separated(ByteView bytes, bool ended, std::size_t limit);
 
     std::unique_ptr<Separators> separators_;  // until, line

@@ -72,15 +72,16 @@ public:
     Transport transport;  // empty before made()
 
 private:
-    using ReadValue = reactor::detail::ValueState<std::string>;
-
     ~StreamState();
 
     bool reading_failed() const noexcept { return error_ && !eof_; }
-    void finish(ReadValue& read, const StreamRequest& request, const StreamRequest::Answer& answer);
+    void finish(StreamRead& read, const StreamRequest::Answer& answer);
     void settle_reading();
     void read_late();
-    void adjust_flow();
+    void adjust_flow() {
+        if (paused_ || buffer_.size() > limit_) pause_or_resume();
+    }
+    void pause_or_resume();
     reactor::detail::StateOwner<StreamRead> take_read() noexcept;
 
     void settle_drains();

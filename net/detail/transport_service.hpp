@@ -4,6 +4,7 @@
 
 #include <net/detail/read_buffer.hpp>
 #include <net/detail/socket_calls.hpp>
+#include <net/detail/spare_strings.hpp>
 #include <reactor/detail/watch_table.hpp>
 #include <reactor/event_loop.hpp>
 
@@ -68,6 +69,7 @@ public:
     reactor::detail::WatchTable& watches;
     SocketCalls calls;
     ReadBuffer buffer;
+    SpareStrings strings;
 
 private:
     static TransportState& transport_of(reactor::detail::DescriptorHolder& listed) noexcept;

@@ -86,6 +86,7 @@ public:
         const ::ssize_t took = service_->calls.send(descriptor(), bytes.data(), bytes.size());
         if (took == static_cast<::ssize_t>(bytes.size())) {
             wrote_ = true;
+            if (owned) service_->strings.put(*owned);
         } else {
             settle_write(took, bytes, owned, shared);
         }
@@ -114,6 +115,10 @@ public:
     bool hears_nothing() const noexcept { return hears_nothing_; }
     /// -1 once it is lost, or its number another file's.
     int descriptor() const noexcept { return static_cast<int>(node_->key); }
+    /// What was read, as a string.
+    std::string string_of(ByteView bytes) {
+        return service_ ? service_->strings.take(bytes) : bytes.str();
+    }
     Protocol* protocol() const noexcept { return protocol_.get(); }
     void set_protocol(std::unique_ptr<Protocol> protocol);
     TransportOwner* owner() const noexcept { return owner_; }

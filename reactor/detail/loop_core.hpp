@@ -151,8 +151,13 @@ public:
     /// On a closed loop gives the node back and throws.
     void refuse_if_closed(const char* call, Node* node);
     /// Notes in `node` the context to run in: the options' own, else a snapshot of the current one.
-    void set_context(Node* node, const Options* options);
-
+    void set_context(Node* node, const Options* options) {
+        if (options) {
+            set_context_by(node, *options);
+        } else {
+            snapshot_context(node, runs_here());
+        }
+    }
     /// A snapshot of the current context. `here`: runs_here(), so that the C library need not be
     /// asked for what belongs to the thread.
     void snapshot_context(Node* node, bool here) noexcept {
@@ -271,6 +276,7 @@ private:
     std::vector<const void*> blocks_of_posts() const;
     void dispose(Node* node) noexcept;
     void recycle(Node* node) noexcept;
+    void set_context_by(Node* node, const Options& options);
     void destroy_dropped() noexcept;
     void forget_after_end() noexcept;
     [[noreturn]] static void refuse_closed(const char* call);

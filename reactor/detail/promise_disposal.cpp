@@ -38,9 +38,7 @@ bool hand_back(LoopCore& core, PromiseState* state) noexcept {
 // Never one destruction inside another: a chain of 300,000 promises, each kept by the callback of
 // the one before, is destroyed with constant stack.
 void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
-    // From here on it is nobody's last reference, and nobody's to hand out: who reaches it by what
-    // waits for it must not put it on the list again.
-    state->count.hold();
+    // From here on nobody's to hand out.
     state->dying = true;
     if (core.reaping) {
         state->next_dead = core.doomed;
@@ -49,31 +47,32 @@ void dispose_in_turn(LoopCore& core, PromiseState* state) noexcept {
     }
     core.retain();  // the last state may otherwise take the core with it
     core.reaping = true;
-    state->dispose();
-    while (PromiseState* const dead = core.doomed) {
-        core.doomed = dead->next_dead;
-        dead->dispose();
-    }
+    do {
+        state->dispose();
+        state = core.doomed;
+        if (state) core.doomed = state->next_dead;
+    } while (state);
     core.reaping = false;
     core.forget();
 }
 
+// What runs now (the exception handler, destructors of captures and machines) may cancel what still
+// waits for this one. Who shares it for that does not drop the last reference again: that stays.
 void PromiseState::dispose() noexcept {
-    // What runs now (the exception handler, destructors of captures and machines) may cancel what
-    // still waits for this one. Who shares it for that must not drop the last reference again.
-    if (!dying) keep();  // not by way of dispose_in_turn(): the loop is gone
     dying = true;
-    if (!retrieved) {
-        Report report(is_task ? "Task exception was never retrieved"
-                              : "Promise exception was never retrieved",
-                      error);
-        (is_task ? report.task : report.promise) = describe();
-        core->report(report);
-    }
+    if (!retrieved) report_unread();
     before_dispose();
     unlink();
     if (first) drop_callbacks();
     destroy();
+}
+
+__attribute__((noinline)) void PromiseState::report_unread() {
+    Report report(
+        is_task ? "Task exception was never retrieved" : "Promise exception was never retrieved",
+        error);
+    (is_task ? report.task : report.promise) = describe();
+    core->report(report);
 }
 
 void drop_elsewhere(PromiseState* state) noexcept {

@@ -11,8 +11,7 @@ namespace reactor {
 template <class T>
 template <class F, class... A>
 DoneKey Promise<T>::add(DoneKey key, const Options* options, F&& f, A&&... bound) const {
-    detail::PromiseState& promise = state("add_done_callback");
-    promise.check_attach("add_done_callback");
+    detail::PromiseState& promise = attachable("add_done_callback");
     detail::refuse_null(f, "add_done_callback");
     if (key == DoneKey()) key.id = detail::new_done_key(*promise.core);
     using Callable = detail::OnDone<Promise<T>, detail::BindDone<Promise<T>, F, A...>>;
@@ -28,8 +27,7 @@ Promise<detail::ThenValue<F, T>> Promise<T>::follow(const Here& here, G&& f) con
                   "then: the continuation takes the promise's value (T or const T&), the "
                   "Promise<T> itself, or nothing");
     using U = detail::ThenValue<F, T>;
-    detail::PromiseState& promise = state("then");
-    promise.check_attach("then");
+    detail::PromiseState& promise = attachable("then");
     detail::refuse_null(f, "then");
     detail::Follower<U>* const to = detail::make_state<detail::Follower<U>>(*promise.core, here);
     const Promise<U> result = detail::PromiseAccess::adopt<Promise<U>>(to);
@@ -50,8 +48,7 @@ Promise<T> Promise<T>::recover(const Here& here, G&& f) const {
     constexpr bool fits = detail::Recovers<F, T, clause>::value;
     static_assert(!clause || fits,
                   "except: the callable must return what the promise holds, or a promise of it");
-    detail::PromiseState& promise = state("except");
-    promise.check_attach("except");
+    detail::PromiseState& promise = attachable("except");
     detail::refuse_null(f, "except");
     detail::Follower<T>* const to = detail::make_state<detail::Follower<T>>(*promise.core, here);
     const Promise<T> result = detail::PromiseAccess::adopt<Promise<T>>(to);

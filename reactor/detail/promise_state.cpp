@@ -34,43 +34,11 @@ void drop_nodes(Node* node, PromiseState* pending = nullptr) noexcept {
 
 }  // namespace
 
-PromiseState::PromiseState(LoopCore& c, const Here& here) noexcept
-    : core(&c),
-      count(c.running.load(std::memory_order_relaxed)),
-      status(PromiseStatus::pending),
-      retrieved(true),
-      taken(false),
-      is_task(false),
-      cancellation(false),
-      linked(false),
-      spoke(false),
-      dying(false),
-      dated(false),
-      sweep_shift(0),
-      hollow(0),
-      line(here.line()),
-      file(here.file()) {
-    c.retain();
-    if (c.closed.load(std::memory_order_relaxed)) return;  // no close() is to come that would look
-    linked = true;
-    next = c.pending;
-    if (next) next->previous = this;
-    c.pending = this;
-    if (c.debug) note_birth();
-}
-
 void PromiseState::note_birth() noexcept { dated = Births::note(*this); }
 
-void PromiseState::unlink() noexcept {
-    if (!linked) return;
-    linked = false;
-    if (dated) {
-        dated = false;
-        core->births->forget(*this);
-    }
-    (previous ? previous->next : core->pending) = next;
-    if (next) next->previous = previous;
-    previous = next = nullptr;
+void PromiseState::forget_birth() noexcept {
+    dated = false;
+    core->births->forget(*this);
 }
 
 void PromiseState::refuse_second(const char* call) {
@@ -79,32 +47,40 @@ void PromiseState::refuse_second(const char* call) {
                             "done() first, or use set_result_unless_cancelled()");
 }
 
-void PromiseState::settle(PromiseStatus outcome) noexcept {
+/// `given`: so many references are the caller's, who does not use them any more.
+void PromiseState::settle(PromiseStatus outcome, std::uint32_t given) noexcept {
     status = outcome;
-    const bool closed = core->closed.load(std::memory_order_relaxed);
-    // From here on each node owns a reference, which its callable gives back. Whose callable a
-    // Scope has destroyed goes now.
-    if (hollow) remove(0);
-    if (closed) {
-        for (Node* node = first; node; node = node->next) keep();
-        // Still listed: close() goes through the list now and will come to this one. Dropping its
-        // callbacks here could break and settle the promises behind it, and so on, as deep as the
-        // chain is long.
-        if (linked) return;
-    }
-    unlink();
-    if (!first) return;
-    Node* const begin = first;
-    Node* const end = last;
-    first = last = nullptr;
-    if (closed) {
-        drop_nodes(begin);
+    // Whose callable a Scope has destroyed goes now.
+    if (hollow != 0) remove(0);
+    if (core->closed.load(std::memory_order_relaxed)) {
+        settle_on_closed_loop();
+        if (given != 0) drop(this);
         return;
     }
+    unlink();
+    Node* const begin = first;
+    if (!begin) {
+        if (given != 0) drop(this);
+        return;
+    }
+    Node* const end = last;
+    first = last = nullptr;
+    // From here on each node owns a reference, which its callable gives back.
     std::uint32_t callbacks = 1;
     for (const Node* node = begin; node != end; node = node->next) ++callbacks;
-    count.add(core->on_thread(), callbacks);
+    if (callbacks != given) count.add(core->on_thread(), callbacks - given);
     core->append(begin, end, callbacks);
+}
+
+void PromiseState::settle_on_closed_loop() noexcept {
+    for (Node* node = first; node; node = node->next) keep();
+    // Still listed: close() goes through the list now and will come to this one. Dropping its
+    // callbacks here could break and settle the promises behind it, and so on, as deep as the
+    // chain is long.
+    if (linked) return;
+    Node* const node = first;
+    first = last = nullptr;
+    drop_nodes(node);
 }
 
 void PromiseState::fail(std::exception_ptr e) noexcept {
@@ -285,7 +261,7 @@ void PromiseState::refuse_taken(const char* call) {
                             "once, or read it by result()");
 }
 
-void PromiseState::attach(Node* node) noexcept {
+void PromiseState::attach_otherwise(Node* node) noexcept {
     // Each Scope that came and went on a promise that lives long would leave a node behind.
     if (to_be_swept()) remove(0);
     if (done()) {

@@ -41,7 +41,8 @@ struct WhyPending {
 ///
 /// Copied and dropped on any thread; everything else, destruction included, on the loop's.
 struct PromiseState {
-    PromiseState(LoopCore& c, const Here& here) noexcept;
+    PromiseState(LoopCore& c, const Here& here) noexcept
+        : PromiseState(c, here, !c.closed.load(std::memory_order_relaxed)) {}
     PromiseState(const PromiseState&) = delete;
     PromiseState& operator=(const PromiseState&) = delete;
 
@@ -56,7 +57,9 @@ struct PromiseState {
         if (done()) refuse_second(call);
     }
     /// Makes it done and hands its callbacks to the ready queue; on a closed loop they are dropped.
-    void settle(PromiseStatus outcome) noexcept;
+    void settle(PromiseStatus outcome) noexcept { settle(outcome, 0); }
+    /// The same by whoever gives his reference back with that: the first callback takes it over.
+    void settle_and_drop(PromiseStatus outcome) noexcept { settle(outcome, 1); }
     void fail(std::exception_ptr e) noexcept;
     /// Ends cancelled; `e` holds the CancelledError if that has a message, else null.
     void end_cancelled(std::exception_ptr e) noexcept;
@@ -104,7 +107,15 @@ struct PromiseState {
 
     /// Takes over a node with one reference, of a callable that gives back one reference of the
     /// promise when it is destroyed and the promise is done; queues it at once if done.
-    void attach(Node* node) noexcept;
+    void attach(Node* node) noexcept {
+        if (hollow != 0 || done()) {
+            attach_otherwise(node);
+            return;
+        }
+        node->next = nullptr;
+        (last ? last->next : first) = node;
+        last = node;
+    }
     /// Takes out the callbacks with this key, and those that are empty; counts the former.
     std::size_t remove(std::uint32_t key) noexcept;
     /// Ends one callback of a pending promise, of which its owner has kept the node. It costs the
@@ -142,7 +153,13 @@ struct PromiseState {
         }
     }
     void dispose() noexcept;
-    void unlink() noexcept;
+    void unlink() noexcept {
+        if (!linked) return;
+        linked = false;
+        if (dated) forget_birth();
+        (previous ? previous->next : core->pending) = next;
+        if (next) next->previous = previous;
+    }
 
     LoopCore* core;
     BiasedCount count;
@@ -158,12 +175,13 @@ struct PromiseState {
     // 1 << sweep_shift empty callbacks are as many as those that are not, or nearly: so taking them
     // out costs each of them the same.
     std::uint8_t sweep_shift : 4;
-    std::uint16_t hollow;  // so many callbacks may be empty
-    std::uint32_t line;    // where it was made
+    std::uint8_t unused : 2;  // named, so that all of these are written at once
+    std::uint16_t hollow;     // so many callbacks may be empty
+    std::uint32_t line;       // where it was made
     const char* file;
     Node* first = nullptr;  // callbacks, in order of registration
     Node* last = nullptr;
-    PromiseState* previous = nullptr;
+    PromiseState* previous = nullptr;  // while it is `linked`
     PromiseState* next = nullptr;
     PromiseState* next_dead = nullptr;  // in `doomed` or `dropped`
     std::exception_ptr error;           // of `error`; of `cancelled` if there was a message
@@ -172,7 +190,38 @@ protected:
     virtual ~PromiseState() = default;
 
 private:
+    /// `open`: the loop is, else no close() is to come that would look for it.
+    PromiseState(LoopCore& c, const Here& here, bool open) noexcept
+        : core(&c),
+          count(c.running.load(std::memory_order_relaxed)),
+          status(PromiseStatus::pending),
+          retrieved(true),
+          taken(false),
+          is_task(false),
+          cancellation(false),
+          linked(open),
+          spoke(false),
+          dying(false),
+          dated(false),
+          sweep_shift(0),
+          unused(0),
+          hollow(0),
+          line(here.line()),
+          file(here.file()) {
+        c.retain();
+        if (!open) return;
+        next = c.pending;
+        if (next) next->previous = this;
+        c.pending = this;
+        if (c.debug) note_birth();
+    }
+
     void note_birth() noexcept;
+    void forget_birth() noexcept;
+    void attach_otherwise(Node* node) noexcept;
+    void settle(PromiseStatus outcome, std::uint32_t given) noexcept;
+    void settle_on_closed_loop() noexcept;
+    void report_unread();
     bool to_be_swept() const noexcept { return (hollow >> sweep_shift) != 0; }
     [[noreturn]] static void refuse_second(const char* call);
     [[noreturn]] void throw_outcome(const char* call);
@@ -206,6 +255,12 @@ public:
 
     S* operator->() const noexcept { return state_; }
     S& operator*() const noexcept { return *state_; }
+    /// The reference is the caller's.
+    S* release() noexcept {
+        S* const state = state_;
+        state_ = nullptr;
+        return state;
+    }
 
 private:
     S* state_;

@@ -197,6 +197,7 @@ private:
     void run_finally();
     void act();
     void suspend();
+    void refuse_wait();
     void leave_limits() noexcept;
     void put_context(Node* node) noexcept;
     void drop_asked() noexcept {

@@ -41,6 +41,7 @@ void TaskCore::step(Delivery&& delivery) {
             guard(go_on);
         } else {
             started = true;
+            own.count.bias();  // most tasks of a main() are made before the loop runs
             auto begin = [this] { static_cast<void>(Next(machine->start())); };
             guard(begin);
         }

@@ -88,15 +88,8 @@ void TaskCore::schedule(Delivery delivery) {
 
 void TaskCore::suspend() {
     PromiseState* const promise = asked;
-    const bool is_self = promise == &own;
-    if (is_self || promise->core != own.core) {
-        Delivery refusal;
-        refusal.outcome = Outcome::failure(std::make_exception_ptr(
-            StateError(is_self ? "await: a task cannot wait for itself"
-                               : "await: the promise belongs to another event loop")));
-        refusal.substitute = true;
-        drop_asked();
-        schedule(std::move(refusal));
+    if (promise == &own || promise->core != own.core) {
+        refuse_wait();
         return;
     }
     LoopCore& core = *own.core;
@@ -106,6 +99,16 @@ void TaskCore::suspend() {
     promise->attach(node);
     if (must_cancel && promise->cancel(cancel_message)) take_cancellation();
     drop_asked();  // if that was the last reference, the task hears of it through lost()
+}
+
+void TaskCore::refuse_wait() {
+    Delivery refusal;
+    refusal.outcome = Outcome::failure(std::make_exception_ptr(
+        StateError(asked == &own ? "await: a task cannot wait for itself"
+                                 : "await: the promise belongs to another event loop")));
+    refusal.substitute = true;
+    drop_asked();
+    schedule(std::move(refusal));
 }
 
 void TaskCore::lost() noexcept {

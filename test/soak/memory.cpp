@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <test/soak/memory.hpp>
 
+#include <net/detail/transport_service.hpp>
 #include <reactor/detail/loop_core.hpp>
 
 #include <algorithm>
@@ -78,10 +79,13 @@ Holdings holdings(const reactor::EventLoop& loop) {
     now.resident = resident_now();
     const struct ::mallinfo2 info = ::mallinfo2();
     std::size_t spare_blocks = 0, spare_bytes = 0;
-    loop.core().for_each_spare([&](const void* block) {
+    const auto spare = [&](const void* block) {
         ++spare_blocks;
         spare_bytes += ::malloc_usable_size(const_cast<void*>(block));
-    });
+    };
+    loop.core().for_each_spare(spare);
+    const auto* const net = loop.service_if_made<reactor::net::detail::TransportService>();
+    if (net) net->strings.for_each_block(spare);
     now.blocks = live_blocks.load(std::memory_order_relaxed) - spare_blocks;
     now.bytes = live_bytes.load(std::memory_order_relaxed) - spare_bytes;
     now.malloc = info.uordblks + info.hblkhd;
