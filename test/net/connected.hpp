@@ -156,8 +156,8 @@ struct Full {
     std::vector<Socket> clients;
 };
 
-/// What fill() sends. With the send buffer that it leaves each 4 KB wait for an acknowledgement, which
-/// the system delays: not more of them than what nobody reads of it needs.
+/// What fill() sends. With the send buffer that it leaves each 4 KB wait for an acknowledgement,
+/// which the system delays: not more of them than what nobody reads of it needs.
 constexpr std::size_t filling = 1 << 20;
 
 /// Makes the system's buffers so full that a send has to wait.
