@@ -61,8 +61,10 @@ public:
     /// The type of what it calls, as the compiler prints it, for messages; empty when empty.
     std::string name() const;
 
-    /// Moves the callable to `storage`, of at least 48 bytes and aligned for anything; empty
-    /// afterwards. For the library's own queues.
+    /// The bytes that the callable takes in a storage; 0 when empty. For the library's own queues.
+    std::size_t size() const noexcept { return ops_ ? ops_->size : 0; }
+    /// Moves the callable to `storage`, of at least size() bytes and aligned for anything; empty
+    /// afterwards. For the same.
     const detail::CallableOps* move_to(void* storage) noexcept {
         const detail::CallableOps* const was = ops_;
         ops_ = nullptr;

@@ -139,7 +139,7 @@ void EpollSelector::wait(Duration timeout, std::vector<SelectorEvent>& ready) {
         always_ready_.wait(Duration::zero(), ready);
         if (!ready.empty()) timeout = Duration::zero();
     }
-    const int count = wait_for_events(bounded(timeout));
+    const int count = wait_for_events(timeout);
     if (count < 0) {
         if (errno == EINTR) return;
         throw std::system_error(errno, std::system_category(), "epoll_wait");
@@ -156,7 +156,10 @@ void EpollSelector::wait(Duration timeout, std::vector<SelectorEvent>& ready) {
     }
 }
 
-int EpollSelector::wait_for_events(Duration limit) {
+int EpollSelector::wait_for_events(Duration timeout) {
+    // As a rule there is something to do: a busy loop only looks.
+    if (timeout <= Duration::zero()) return ::epoll_wait(epoll_, events_.get(), capacity_, 0);
+    const Duration limit = bounded(timeout);
     if (limit == forever()) return ::epoll_wait(epoll_, events_.get(), capacity_, -1);
     const Duration millisecond = std::chrono::milliseconds(1);
     const Duration rest = limit % millisecond;

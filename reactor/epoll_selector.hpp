@@ -45,7 +45,7 @@ protected:
 
 private:
     int change(int operation, int fd, unsigned interest, std::uint64_t token) noexcept;
-    int wait_for_events(Duration limit);
+    int wait_for_events(Duration timeout);
 
     int epoll_;
     int capacity_;

@@ -350,7 +350,7 @@ private:
         if (!here) enter_call_soon();
         detail::refuse_null(given, "call_soon");
         detail::Node* const node =
-            core.fill<B>(core.take(detail::NodeKind::soon), std::forward<A>(construct)...);
+            core.make<B>(detail::NodeKind::soon, std::forward<A>(construct)...);
         // While the loop runs, what was copied just now cannot have closed it.
         if (!here) core.refuse_if_closed("call_soon", node);
         if (options) {
@@ -397,8 +397,7 @@ private:
                  const F& given, A&&... construct) {
         core_->check(call);
         detail::refuse_null(given, call);
-        detail::Node* const node =
-            core_->fill_for<B>(call, core_->take(kind), std::forward<A>(construct)...);
+        detail::Node* const node = core_->make_for<B>(call, kind, std::forward<A>(construct)...);
         core_->set_context(node, options);
         const Handle handle = detail::HandleAccess::handle(node);
         core_->release(node);

@@ -87,22 +87,19 @@ void LoopCore::dispose(Node* node) noexcept {
 void LoopCore::recycle(Node* node) noexcept {
     if (node->kind() == NodeKind::timer) {
         timers.recycle(static_cast<TimerNode*>(node));
-    } else if (node->is(NodeFlag::posted)) {
-        recycle_post(node);
-    } else if (!gone) {
+        if (gone) forget_after_end();
+    } else if (gone) {
+        nodes.drop(node);
+        forget_after_end();
+    } else if (!node->is(NodeFlag::posted)) {
         nodes.put(node);
     } else {
-        nodes.drop(node);
-    }
-    if (gone) forget_after_end();
-}
-
-void LoopCore::recycle_post(Node* node) noexcept {
-    if (!gone) --posts_out;
-    if (pool.pooling() && !closed.load(std::memory_order_relaxed)) {
-        posts_run.add(node);
-    } else {
-        delete node;
+        --posts_out;
+        if (nodes.in_slabs()) {
+            posts_run.add(node);
+        } else {
+            nodes.drop(node);
+        }
     }
 }
 

@@ -76,7 +76,7 @@ void Scope::adopt(detail::BoundBlock& block) noexcept {
 
 Handle Scope::refused() const {
     if (core_->gone) return Handle();
-    detail::Node* const node = core_->take(detail::NodeKind::soon);
+    detail::Node* const node = core_->take(detail::NodeKind::soon, detail::NodeRoom::small);
     node->set(detail::NodeFlag::cancelled);
     const Handle handle = detail::HandleAccess::handle(node);
     core_->release(node);

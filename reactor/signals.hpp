@@ -14,7 +14,7 @@ namespace detail {
 /// A new callback that may be queued any number of times, one at a time: the handler of a signal.
 template <class F, class... A>
 Handle make_signal_callback(LoopCore& core, F&& f, A&&... arguments) {
-    Node* const node = core.fill<BindMany<F, A...>>(core.take(NodeKind::soon), std::forward<F>(f),
+    Node* const node = core.make<BindMany<F, A...>>(NodeKind::soon, std::forward<F>(f),
                                                     std::forward<A>(arguments)...);
     node->set(detail::NodeFlag::repeating);
     core.set_context(node, nullptr);

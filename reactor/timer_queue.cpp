@@ -31,9 +31,10 @@ TimerQueue::~TimerQueue() = default;
 // ---- nodes ----------------------------------------------------------------------------------
 
 TimerQueue::Slab TimerQueue::make_slab(std::uint32_t first, std::uint32_t size) {
-    Node* const nodes = static_cast<Node*>(detail::get_aligned(size * sizeof(Node), 0));
-    for (std::uint32_t i = 0; i < size; ++i) (::new (nodes + i) Node)->key = first + i;
-    return Slab(nodes);
+    using Slot = detail::TimerSlot;
+    Slot* const slots = static_cast<Slot*>(detail::get_aligned(size * sizeof(Slot), 0));
+    for (std::uint32_t i = 0; i < size; ++i) (::new (&slots[i].node) Node)->key = first + i;
+    return Slab(slots);
 }
 
 void TimerQueue::add_slab() {

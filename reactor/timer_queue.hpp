@@ -35,7 +35,7 @@ public:
         if (free_count_ == 0) add_slab();
         Node* const node = at(free_[--free_count_]);
         node->label = nullptr;
-        node->renew(detail::NodeKind::timer);
+        node->renew(detail::NodeKind::timer, detail::NodeRoom::full);
         node->missed = 0;
         ++nodes_out_;
         return node;
@@ -129,12 +129,12 @@ private:
     static constexpr std::size_t purge_minimum = 100;
 
     struct FreeSlab {
-        void operator()(Node* nodes) const noexcept { detail::put_aligned(nodes); }
+        void operator()(detail::TimerSlot* slots) const noexcept { detail::put_aligned(slots); }
     };
-    using Slab = std::unique_ptr<Node, FreeSlab>;
+    using Slab = std::unique_ptr<detail::TimerSlot, FreeSlab>;
 
     Node* at(std::uint32_t index) const noexcept {
-        return slabs_[index >> slab_bits_].get() + (index & ((1u << slab_bits_) - 1));
+        return &(slabs_[index >> slab_bits_].get() + (index & ((1u << slab_bits_) - 1)))->node;
     }
     bool valid(const Entry& entry) const noexcept { return valid_[entry.index] == entry.sequence; }
     std::uint32_t next_sequence() noexcept {

@@ -111,7 +111,7 @@ DatagramTransport DatagramTransportAccess::make(EventLoop& loop, DatagramDescrip
 
 reactor::detail::Node* DatagramTransportState::make_node(NodeKind kind, const char* text,
                                                          Event::Method method) {
-    Node* const node = core.fill<Event>(core.take(kind), *this, method);
+    Node* const node = core.make<Event>(kind, *this, method);
     const Options options = Options().label(text);
     core.set_context(node, &options);
     node->set(NodeFlag::repeating);
@@ -122,7 +122,7 @@ void DatagramTransportState::drop_node(Node*& node) noexcept {
     Node* const gone = node;
     node = nullptr;
     if (!gone) return;
-    if (gone->ops) Stored<Event>::get(gone->storage).state = nullptr;
+    if (gone->ops) Stored<Event>::get(gone->storage()).state = nullptr;
     LoopCore::cancel(gone);
     core.release(gone);
 }

@@ -127,7 +127,7 @@ void TransportState::drop_node(Node*& node) noexcept {
     Node* const gone = node;
     node = nullptr;
     if (!gone) return;
-    if (gone->ops) Stored<Event>::get(gone->storage).state = nullptr;
+    if (gone->ops) Stored<Event>::get(gone->storage()).state = nullptr;
     LoopCore::cancel(gone);
     core.release(gone);
 }

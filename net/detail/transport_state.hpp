@@ -325,7 +325,7 @@ struct TransportAccess {
 template <void (TransportState::*method)()>
 reactor::detail::Node* TransportState::make_node(reactor::detail::NodeKind kind,
                                                  const char* label) {
-    Node* const node = core.fill<EventFor<method>>(core.take(kind), *this);
+    Node* const node = core.make<EventFor<method>>(kind, *this);
     const Options options = Options(Here("", "", 0)).label(label);
     core.set_context(node, &options);
     node->set(reactor::detail::NodeFlag::repeating);

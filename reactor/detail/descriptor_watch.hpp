@@ -56,7 +56,7 @@ public:
             throw std::system_error(EBADF, std::system_category(), call);
         }
         if (number == Number::everybodys) state.watches.require_free(call, descriptor);
-        node_ = state.fill<Ready>(state.take(kind), state, owner, descriptor, index);
+        node_ = state.make<Ready>(kind, state, owner, descriptor, index);
         try {
             state.set_context(node_, &options);
             state.watches.add(call, descriptor, node_, &options);
@@ -71,7 +71,7 @@ public:
         Node* const node = node_;
         node_ = nullptr;
         if (!node) return;
-        if (node->ops) Stored<Ready>::get(node->storage).owner = nullptr;
+        if (node->ops) Stored<Ready>::get(node->storage()).owner = nullptr;
         LoopCore& core = *node->core;
         LoopCore::cancel(node);
         core.release(node);

@@ -143,7 +143,7 @@ template <class C, class... A>
 Node* attach_done(PromiseState& state, std::uint32_t key, const Options* options,
                   A&&... construct) {
     LoopCore& core = *state.core;
-    Node* const node = core.fill<C>(core.take(NodeKind::done), std::forward<A>(construct)...);
+    Node* const node = core.make<C>(NodeKind::done, std::forward<A>(construct)...);
     node->key = key;
     core.set_context(node, options);
     state.attach(node);
@@ -155,7 +155,7 @@ template <class P, class F, class... A>
 Node* attach_own(PromiseState& state, A&&... construct) {
     LoopCore& core = *state.core;
     Node* const node =
-        core.fill<OnDone<P, F>>(core.take(NodeKind::done), &state, std::forward<A>(construct)...);
+        core.make<OnDone<P, F>>(NodeKind::done, &state, std::forward<A>(construct)...);
     state.attach(node);
     return node;
 }

@@ -32,18 +32,14 @@ void log_undelivered(const char* what) noexcept {
 // sequentially consistent: either the poster sees `sleeping_` and writes to the kernel, or the loop
 // sees `has_posts_` and does not sleep. Neither can miss the other.
 
-bool Inbox::post(Callback& callback, ContextMapPtr context, const char* label) {
+bool Inbox::post(Callback& callback, ContextMapPtr&& context, const char* label) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return false;
-    Node* node = spare_;
-    if (node) {
-        spare_ = node->next;
-    } else {
-        node = make();
-    }
-    node->renew(NodeKind::soon);
+    const NodeRoom room = room_for(callback.size());
+    Node* const node = nodes_.take(*core_, room);
+    node->renew(NodeKind::soon, room);
     node->set(NodeFlag::posted);
-    node->ops = callback.move_to(node->storage);
+    node->ops = callback.move_to(node->storage());
     node->context = context.release();
     node->label = label;
     posts_.add(node);
@@ -66,12 +62,6 @@ void Inbox::wake() noexcept {
 }
 
 Inbox::~Inbox() { close(); }
-
-Node* Inbox::make() {
-    Node* const node = new Node;
-    node->core = core_;
-    return node;
-}
 
 bool Inbox::notify_if_sleeping() {
     // Only the first one after the loop fell asleep writes. The mutex is held, so that the
@@ -97,13 +87,9 @@ std::size_t Inbox::count() {
     return posts_.count;
 }
 
-NodeList Inbox::take(NodeList& spare) noexcept {
+NodeList Inbox::take(NodesByRoom& spare) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (spare.first) {
-        spare.last->next = spare_;
-        spare_ = spare.first;
-        spare = NodeList();
-    }
+    nodes_.put_all(spare);
     const NodeList taken = posts_;
     posts_ = NodeList();
     has_posts_.store(false, std::memory_order_relaxed);
@@ -111,26 +97,22 @@ NodeList Inbox::take(NodeList& spare) noexcept {
 }
 
 void Inbox::close() noexcept {
-    Node* lists[2];
+    Node* node;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         closed_ = true;
         sleeping_.store(false, std::memory_order_relaxed);
         wakeup_.reset();
         has_posts_.store(false, std::memory_order_relaxed);
-        lists[0] = posts_.first;
-        lists[1] = spare_;
+        node = posts_.first;
         posts_ = NodeList();
-        spare_ = nullptr;
     }
     // Without the mutex: what a destructor of a capture posts is refused.
-    for (Node* node : lists) {
-        while (node) {
-            Node* const following = node->next;
-            node->drop_callable();
-            delete node;
-            node = following;
-        }
+    while (node) {
+        Node* const following = node->next;
+        node->drop_callable();
+        nodes_.drop(node);
+        node = following;
     }
 }
 

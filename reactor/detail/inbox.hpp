@@ -5,6 +5,7 @@
 #include <reactor/callback.hpp>
 #include <reactor/detail/context_map.hpp>
 #include <reactor/detail/node_list.hpp>
+#include <reactor/detail/spare_nodes.hpp>
 #include <reactor/wakeup.hpp>
 
 #include <atomic>
@@ -23,9 +24,10 @@ void log_undelivered(const char* what) noexcept;
 /// its posters, so that a poster may outlive the loop. Any thread.
 ///
 /// A list of nodes under a mutex, taken out whole: it becomes part of the loop's ready queue as it
-/// is, and what has run comes back with the next batch that is taken, to be filled again. The loop
-/// is woken only when the inbox turns non-empty while the loop sleeps or is about to: one write to
-/// the kernel per batch of posts.
+/// is, and what has run comes back with the next batch that is taken, to be filled again. The nodes
+/// lie in order in slabs of their own, which live as long as this, and so as the loop's core. The
+/// loop is woken only when the inbox turns non-empty while the loop sleeps or is about to: one
+/// write to the kernel per batch of posts.
 class Inbox {
 public:
     Inbox() : wakeup_(new Wakeup) {}
@@ -38,7 +40,7 @@ public:
 
     /// Takes the callback, with a copy of its thread's context. False, and it stays the caller's,
     /// once the loop is closed. Throws std::system_error if the loop sleeps and cannot be woken.
-    bool post(Callback& callback, ContextMapPtr context = nullptr, const char* label = nullptr);
+    bool post(Callback& callback, ContextMapPtr&& context = nullptr, const char* label = nullptr);
     /// Makes a sleeping loop go round once. No effect once closed.
     void wake() noexcept;
 
@@ -52,17 +54,17 @@ public:
         const std::lock_guard<std::mutex> lock(mutex_);
         for (const Node* node = posts_.first; node; node = node->next) visit(*node);
     }
-    /// Calls visit(const Node&) for each that waits to be filled again, with the mutex held.
+    /// Calls f(memory) for each block of the heap that is kept for nodes, with the mutex held.
     template <class F>
-    void for_each_spare(F visit) {
+    void for_each_block(F f) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        for (const Node* node = spare_; node; node = node->next) visit(*node);
+        nodes_.for_each_block(f);
     }
     /// Before a wait that may block: false if there is something to do instead.
     bool fall_asleep() noexcept;
     void wake_up() noexcept { sleeping_.store(false, std::memory_order_relaxed); }
     /// All that was posted, in exchange for nodes that have run and are empty, if there are any.
-    NodeList take(NodeList& spare) noexcept;
+    NodeList take(NodesByRoom& spare) noexcept;
     /// From here on nothing is accepted and nothing is written. What was never run is destroyed.
     void close() noexcept;
 
@@ -70,12 +72,11 @@ public:
     Wakeup* wakeup() noexcept { return wakeup_.get(); }
 
 private:
-    Node* make();
     bool notify_if_sleeping();
 
     std::mutex mutex_;
     NodeList posts_;
-    Node* spare_ = nullptr;
+    SpareNodes nodes_;
     LoopCore* core_ = nullptr;
     bool closed_ = false;
     // Read by the loop at each iteration, without the mutex.

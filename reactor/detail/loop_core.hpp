@@ -71,12 +71,23 @@ public:
 
     // ---- nodes ----
 
-    /// A node with one reference, the caller's.
-    Node* take(NodeKind kind) {
-        Node* const node = nodes.take(*this);
+    /// An empty node with one reference, the caller's.
+    Node* take(NodeKind kind, NodeRoom room) {
+        Node* const node = nodes.take(*this, room);
         node->label = nullptr;
-        node->renew(kind);
+        node->renew(kind, room);
         return node;
+    }
+    /// A node with a callable of type B; nothing is lost if its construction throws.
+    template <class B, class... A>
+    Node* make(NodeKind kind, A&&... arguments) {
+        return fill<B>(take(kind, room_for(Stored<B>::size)), std::forward<A>(arguments)...);
+    }
+    /// The same for a call of the user's.
+    template <class B, class... A>
+    Node* make_for(const char* call, NodeKind kind, A&&... arguments) {
+        return fill_for<B>(call, take(kind, room_for(Stored<B>::size)),
+                           std::forward<A>(arguments)...);
     }
     TimerNode* take_timer() {
         TimerNode* const node = timers.take();  // which counts it
@@ -120,11 +131,12 @@ public:
     }
     /// How many are in the ready queue.
     std::size_t ready() const noexcept { return pushed - popped; }
-    /// Puts a callable into a fresh node, which is given back if its construction throws.
+    /// Puts a callable into a fresh node with the room for it, which is given back if its
+    /// construction throws.
     template <class B, class N, class... A>
     N* fill(N* node, A&&... arguments) {
         NodeGuard guard{*this, node};
-        node->ops = Stored<B>::make(node->storage, std::forward<A>(arguments)...);
+        node->ops = Stored<B>::make(node->storage(), std::forward<A>(arguments)...);
         guard.node = nullptr;
         return node;
     }
@@ -236,12 +248,12 @@ public:
     void for_each_spare(F f) const {
         pool.for_each_spare(f);
         nodes.for_each_block(f);
-        for (const Node* const node : spare_posts()) f(static_cast<const void*>(node));
+        for (const void* const block : blocks_of_posts()) f(block);
     }
 
     std::size_t states_out = 0;
     std::size_t posts_out = 0;               // nodes that came through the inbox
-    NodeList posts_run;                      // those that are to go back there
+    NodesByRoom posts_run;                   // those that are to go back there
     std::atomic<std::size_t> live_after{0};  // all of them, once the loop object is gone
 
 protected:
@@ -256,11 +268,9 @@ private:
         }
     };
 
-    /// Nodes of posts that have run, for the next ones.
-    std::vector<const Node*> spare_posts() const;
+    std::vector<const void*> blocks_of_posts() const;
     void dispose(Node* node) noexcept;
     void recycle(Node* node) noexcept;
-    void recycle_post(Node* node) noexcept;
     void destroy_dropped() noexcept;
     void forget_after_end() noexcept;
     [[noreturn]] static void refuse_closed(const char* call);

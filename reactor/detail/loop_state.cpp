@@ -154,7 +154,7 @@ void LoopState::replace_wakeup() noexcept {
 void LoopState::invoke(Node* node) {
     std::exception_ptr error;
     try {
-        node->ops->invoke(node->storage);
+        node->ops->invoke(node->storage());
         return;
     } catch (const LoopExit&) {
         throw;
@@ -187,7 +187,7 @@ void LoopState::report_exception(Node* node, std::exception_ptr error) {
 inline void LoopState::end_plain(Node* node, const CallableOps* ops, ContextCell& cell) noexcept {
     current = nullptr;
     node->ops = nullptr;
-    if (ops->destroy) ops->destroy(node->storage);
+    if (ops->destroy) ops->destroy(node->storage());
     if (cell.map) cell.map = nullptr;  // the snapshot, or what the callback has set
     release_here(node);
 }
@@ -244,10 +244,10 @@ void LoopState::run_plain(ContextCell& cell, std::size_t end) {
                 }
                 if (watch) {
                     node->clear(NodeFlag::queued);  // an event may queue it anew from here on
-                    ops->invoke(node->storage);
+                    ops->invoke(node->storage());
                     end_watch(node, cell);
                 } else {
-                    ops->invoke(node->storage);
+                    ops->invoke(node->storage());
                     end_plain(node, ops, cell);
                 }
             }
@@ -429,9 +429,9 @@ void LoopState::rearm(TimerNode* timer) noexcept {
 
 // ---- posts ----------------------------------------------------------------------------------
 
-void LoopState::push_callback(Callback& callback, ContextMapPtr context, const char* label) {
-    Node* const node = take(NodeKind::soon);
-    node->ops = callback.move_to(node->storage);
+void LoopState::push_callback(Callback& callback, ContextMapPtr&& context, const char* label) {
+    Node* const node = take(NodeKind::soon, room_for(callback.size()));
+    node->ops = callback.move_to(node->storage());
     node->context = context.release();
     node->label = label;
     push(node);
@@ -445,11 +445,10 @@ void LoopState::take_posts() noexcept {
     counters.posts += posts.count;
 }
 
-std::vector<const Node*> LoopCore::spare_posts() const {
-    std::vector<const Node*> spare;
-    for (const Node* node = posts_run.first; node; node = node->next) spare.push_back(node);
-    inbox->for_each_spare([&spare](const Node& node) { spare.push_back(&node); });
-    return spare;
+std::vector<const void*> LoopCore::blocks_of_posts() const {
+    std::vector<const void*> blocks;
+    inbox->for_each_block([&blocks](const void* block) { blocks.push_back(block); });
+    return blocks;
 }
 
 // ---- running, closing, reporting ------------------------------------------------------------
@@ -485,12 +484,6 @@ void LoopState::close() noexcept {
     observers.close();
     measured = debug;
     inbox->close();
-    for (const Node* node = posts_run.first; node;) {
-        const Node* const following = node->next;
-        delete node;
-        node = following;
-    }
-    posts_run = NodeList();
     while (Node* const node = pop()) {
         node->drop_callable();
         release(node);

@@ -66,7 +66,7 @@ public:
     bool has_posts() const noexcept { return inbox->has_posts(); }
 
     /// Queues a callback that came from outside of call_soon().
-    void push_callback(Callback& callback, ContextMapPtr context, const char* label);
+    void push_callback(Callback& callback, ContextMapPtr&& context, const char* label);
 
     /// Marks the loop as running on this thread, as long as it lives.
     class Running {

@@ -23,6 +23,13 @@ struct NodeList {
     }
 };
 
+/// The same, sorted by the room behind them.
+struct NodesByRoom {
+    NodeList of[2];
+
+    void add(Node* node) noexcept { of[index_of(node->room())].add(node); }
+};
+
 }  // namespace detail
 }  // namespace reactor
 

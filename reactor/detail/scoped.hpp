@@ -83,12 +83,7 @@ private:
     typename std::conditional<fits, BesideLink<B>, BehindLink<B>>::type callable_;
 };
 
-static_assert(std::is_standard_layout<Node>::value, "a link finds its node by an offset");
-
-inline Node* node_of(Link* link) noexcept {
-    void* const node = reinterpret_cast<unsigned char*>(link) - offsetof(Node, storage);
-    return static_cast<Node*>(node);
-}
+inline Node* node_of(Link* link) noexcept { return Node::of_storage(link); }
 
 /// What the copies of one bound callable share: Scope::bind(). Counted on the loop's thread.
 class BoundBlock : public Link {

@@ -15,6 +15,9 @@ namespace detail {
 /// allocation. 48 is a Scope's link (16) beside a std::function (32), or six pointers.
 constexpr std::size_t callable_capacity = 48;
 
+/// Up to so many bytes there is room in a node of one cache line: an object and one more pointer.
+constexpr std::size_t small_callable = 16;
+
 template <class B>
 using FitsInPlace = std::integral_constant<bool, (sizeof(B) <= callable_capacity &&
                                                   alignof(B) <= alignof(std::max_align_t))>;
@@ -24,6 +27,7 @@ struct CallableOps {
     void (*invoke)(void* storage);
     void (*destroy)(void* storage);      // null: nothing to destroy
     void (*move)(void* to, void* from);  // and destroys `from`; null: it may not be moved
+    std::size_t size;                    // of what lies in the storage
     const char* name;                    // of its type, as the compiler prints it
 };
 
@@ -43,6 +47,8 @@ std::string callable_text(const char* pretty_function);
 /// How a callable of type B lies in a storage: itself, or behind a pointer.
 template <class B, bool in_place = FitsInPlace<B>::value>
 struct Stored {
+    static constexpr std::size_t size = sizeof(B);
+
     static B& get(void* storage) noexcept { return *static_cast<B*>(storage); }
     static void invoke(void* storage) { get(storage)(); }
     static void destroy(void* storage) { get(storage).~B(); }
@@ -56,7 +62,7 @@ struct Stored {
         // A constant: with anything less each registration would ask whether it has been made.
         static constexpr CallableOps ops = {
             &invoke, std::is_trivially_destructible<B>::value ? nullptr : &destroy,
-            mover(std::is_nothrow_move_constructible<B>()), callable_name<B>()};
+            mover(std::is_nothrow_move_constructible<B>()), sizeof(B), callable_name<B>()};
         return &ops;
     }
 
@@ -68,6 +74,8 @@ private:
 
 template <class B>
 struct Stored<B, false> {
+    static constexpr std::size_t size = sizeof(B*);
+
     static B*& pointer(void* storage) noexcept { return *static_cast<B**>(storage); }
     static B& get(void* storage) noexcept { return *pointer(storage); }
     static void invoke(void* storage) { get(storage)(); }
@@ -76,7 +84,8 @@ struct Stored<B, false> {
     template <class... A>
     static const CallableOps* make(void* storage, A&&... a) {
         ::new (storage) B*(new B(std::forward<A>(a)...));
-        static constexpr CallableOps ops = {&invoke, &destroy, &move, callable_name<B>()};
+        static constexpr CallableOps ops = {&invoke, &destroy, &move, sizeof(B*),
+                                            callable_name<B>()};
         return &ops;
     }
 };

@@ -60,7 +60,7 @@ static_assert(FitsInPlace<StepInTurn>::value && FitsInPlace<Wake>::value,
 
 void TaskCore::schedule_first(const Options* options) {
     LoopCore& core = *own.core;
-    Node* const node = core.fill<StepInTurn>(core.take(NodeKind::soon), *this, Delivery());
+    Node* const node = core.make<StepInTurn>(NodeKind::soon, *this, Delivery());
     core.set_context(node, options);
     if (node->is(NodeFlag::explicit_context)) {
         own_context = ContextCellPtr(static_cast<ContextCell*>(node->context));
@@ -81,7 +81,7 @@ void TaskCore::put_context(Node* node) noexcept {
 
 void TaskCore::schedule(Delivery delivery) {
     LoopCore& core = *own.core;
-    Node* const node = core.fill<StepInTurn>(core.take(NodeKind::soon), *this, std::move(delivery));
+    Node* const node = core.make<StepInTurn>(NodeKind::soon, *this, std::move(delivery));
     put_context(node);
     core.push(node);
 }
@@ -100,7 +100,7 @@ void TaskCore::suspend() {
         return;
     }
     LoopCore& core = *own.core;
-    Node* const node = core.fill<Wake>(core.take(NodeKind::done), *promise, *this);
+    Node* const node = core.make<Wake>(NodeKind::done, *promise, *this);
     put_context(node);
     waiting = promise;
     promise->attach(node);

@@ -36,7 +36,7 @@ struct Queue : TimerQueue {
     }
     Node* add(TimePoint when) {
         Node* const node = take();
-        node->ops = reactor::detail::Stored<Nothing>::make(node->storage);
+        node->ops = reactor::detail::Stored<Nothing>::make(node->storage());
         arm(node, when);
         release(node);  // the heap's reference is left
         return node;
