@@ -156,10 +156,14 @@ struct Full {
     std::vector<Socket> clients;
 };
 
+/// What fill() sends. With the send buffer that it leaves each 4 KB wait for an acknowledgement,
+/// which the system delays: not more of them than what nobody reads of it needs.
+constexpr std::size_t filling = 1 << 20;
+
 /// Makes the system's buffers so full that a send has to wait.
 inline Promise<void> fill(Socket& socket) {
     socket.set_send_buffer_size(4096);
-    return socket.send(std::string(8 << 20, 'f'));
+    return socket.send(std::string(filling, 'f'));
 }
 
 }  // namespace connected

@@ -22,7 +22,7 @@ namespace {
 
 /// Two transports that are connected to each other, through the system or in memory.
 struct Pair {
-    explicit Pair(transports::TestLoop& l) : loop(l) {}
+    Pair(transports::TestLoop& l, int milliseconds_a_turn) : loop(l), pause(milliseconds_a_turn) {}
 
     void open(int mine, int theirs) {
         loop.run_until_complete(transports::make_transport(loop, mine, told(a)));
@@ -31,7 +31,7 @@ struct Pair {
     /// Turns the loop until that holds; what the system does takes real time, too.
     void until(const std::function<bool()>& reached) {
         for (int i = 0; i < 20000 && !reached(); ++i) {
-            if (i > 100) ::poll(nullptr, 0, 1);
+            if (i > 100 && pause > 0) ::poll(nullptr, 0, pause);
             loop.run_for(support::microseconds(100));
         }
         BOOST_TEST(reached());
@@ -46,6 +46,7 @@ struct Pair {
     }
 
     transports::TestLoop& loop;
+    const int pause;  // of real time
     Course a, b;
 };
 
@@ -56,14 +57,14 @@ void compare(transports::TestLoop& loop, const Script& script) {
     std::string wanted;
     {
         transports::TcpPair sockets;
-        Pair real(loop);
+        Pair real(loop, 1);
         real.open(sockets.mine.release(), sockets.theirs.release());
         script(real);
         wanted = real.story();
     }
     MemoryNetwork network(loop, 3);
     const std::pair<int, int> ends = network.pair();
-    Pair made(loop);
+    Pair made(loop, 0);
     made.open(ends.first, ends.second);
     script(made);
     BOOST_TEST(made.story() == wanted);

@@ -158,7 +158,7 @@ REACTOR_LOOP_TEST(a_read_and_a_send_that_both_wait_do_not_disturb_each_other) {
     BOOST_TEST(again.cancel());
     BOOST_TEST(loop.watch_count() == 1u);
     const Promise<std::string> third = ends.client.read();
-    BOOST_TEST(read_exactly(loop, ends.server, 8 << 20).size() == 8u << 20);
+    BOOST_TEST(read_exactly(loop, ends.server, filling).size() == filling);
     loop.run_until_complete(sent);
     BOOST_TEST(loop.watch_count() == 1u);
     BOOST_TEST(ends.server.send("y").done());
@@ -174,7 +174,7 @@ REACTOR_LOOP_TEST(a_cancelled_send_that_waits_for_its_turn_sends_nothing) {
     BOOST_TEST(second.cancel());
     BOOST_TEST(end.cancel());
     const Promise<void> fourth = ends.client.send("fourth");
-    BOOST_TEST(read_exactly(loop, ends.server, 8 << 20).size() == 8u << 20);
+    BOOST_TEST(read_exactly(loop, ends.server, filling).size() == filling);
     BOOST_TEST(read_exactly(loop, ends.server, 11) == "thirdfourth");
     loop.run_until_complete(fourth);
     BOOST_TEST(first.done());
