@@ -34,7 +34,7 @@ inline std::string shell(const std::string& head, const std::string& script) {
     return head + ": sh -c '" + quoted + '\'';
 }
 
-inline support::Command supervisor(const Strings& all, Strings options = {}) {
+inline support::Command supervisor_command(const Strings& all, Strings options = {}) {
     for (const std::string& one : all) options.insert(options.end(), {"--run", one});
     return command("supervisor", options);
 }
@@ -50,7 +50,7 @@ inline std::size_t position(const std::string& text, const std::string& part) {
 class Supervisor {
 public:
     explicit Supervisor(const Strings& all, const Strings& options = {})
-        : process_(supervisor(all, options)) {}
+        : process_(supervisor_command(all, options)) {}
 
     support::ChildProcess& process() { return process_; }
     const std::string& output() const { return process_.output(); }

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_pause_is_over_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(nohup_keeps_its_word) {
-    support::Command ignoring = supervisor_test::supervisor({"a: sleep 1000"});
+    support::Command ignoring = supervisor_command({"a: sleep 1000"});
     ignoring.ignored_signals = {SIGHUP};
     support::ChildProcess process(ignoring);
     BOOST_REQUIRE(process.wait_for_output("a * runs"));

@@ -18,7 +18,7 @@ Strings lines_of(const Exit& exit, const std::string& prefix) {
 }
 
 Exit run(const Strings& all, const Strings& options = {}) {
-    const Exit exit = support::run(supervisor(all, options));
+    const Exit exit = support::run(supervisor_command(all, options));
     BOOST_TEST_REQUIRE(!exit.timed_out, exit.text());
     return exit;
 }
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(foreign_children_are_left_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(sigchld_may_have_been_ignored) {
-    support::Command ignoring = supervisor({"a restart=never: false"});
+    support::Command ignoring = supervisor_command({"a restart=never: false"});
     ignoring.ignored_signals = {SIGCHLD};
     const Exit exit = support::run(ignoring);
     BOOST_TEST(Summary(exit, 1).failed == 1u);

@@ -229,7 +229,8 @@ REACTOR_LOOP_TEST_IN(Gathering, a_failure_of_another_loop_is_told_there_all_the_
 }
 
 // What becomes of the others counts as read, also of those whose value is promises.
-REACTOR_LOOP_TEST_IN(Gathering, failures_that_a_gather_has_collected_before_it_fails_count_as_read) {
+REACTOR_LOOP_TEST_IN(Gathering,
+                     failures_that_a_gather_has_collected_before_it_fails_count_as_read) {
     for (const bool before : {false, true}) {
         auto inner = pending(), failing = pending();
         auto all = gather(gather_settled(inner), failing);

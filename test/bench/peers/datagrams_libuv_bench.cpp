@@ -19,7 +19,8 @@ using bench::uv_checked;
 class Server {
 public:
     Server(int fd, int ended) {
-        uv_checked(uv_udp_init_ex(loop_.get(), &udp_, AF_UNSPEC | UV_UDP_RECVMMSG), "uv_udp_init_ex");
+        uv_checked(uv_udp_init_ex(loop_.get(), &udp_, AF_UNSPEC | UV_UDP_RECVMMSG),
+                   "uv_udp_init_ex");
         // It closes what it gets.
         uv_checked(uv_udp_open(&udp_, bench::checked(dup(fd), "dup")), "uv_udp_open");
         udp_.data = this;
