@@ -50,6 +50,7 @@ LoopState::Running::Running(LoopState& state, const char* call) : state_(state) 
         refuse(": the event loop runs on another thread");
     }
     const void* const thread = thread_mark();
+    if (state.thread.load(std::memory_order_relaxed) != thread) state.has_moved = true;
     state.thread.store(thread, std::memory_order_relaxed);
     state.home.store(thread, std::memory_order_relaxed);
     state.context_slot = &current_context_slot();

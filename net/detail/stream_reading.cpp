@@ -85,6 +85,8 @@ void StreamState::settle_reading() {
         if (answer.outcome != Outcome::wait || reading_failed()) {
             const StateOwner<StreamRead> read = take_read();
             finish(*read, answer);
+            adjust_flow();
+            return;  // an error that nobody reads is reported now, and that may destroy this stream
         }
     }
     adjust_flow();

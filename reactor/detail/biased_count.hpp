@@ -32,8 +32,8 @@ public:
         }
     }
 
-    /// On the loop's thread while the loop runs, by who has a reference of an object that will live
-    /// long: whatever was before, this thread counts in its own half from now on.
+    /// On the loop's thread while the loop runs, if no other one has ever been that, by who has a
+    /// reference of an object that will live long: this thread counts in its own half from now on.
     void bias() noexcept {
         if (local_ != 0) return;
         // The reference changes halves: nobody else's can be the last one meanwhile.

@@ -209,6 +209,7 @@ public:
     ContextCell** context_slot = nullptr;      // the runner's: where its current context is
     std::atomic<bool> running{false};
     std::atomic<bool> closed{false};
+    bool has_moved = false;  // to another thread than its maker's: of the one that runs it
     bool gone = false;
     bool debug = false;
     bool measured = false;  // debug, or observed: each callback goes the slow way

@@ -33,7 +33,7 @@ constexpr std::size_t index_of(NodeRoom room) noexcept {
 enum class NodeFlag : std::uint32_t {
     explicit_context = 1u << 3,
     repeating = 1u << 4,
-    posted = 1u << 5,  // by another thread: a block of its own, which goes back to the inbox
+    posted = 1u << 5,  // by another thread: from the inbox, where it goes back to
     cancelled = 1u << 6,
     queued = 1u << 7,  // watches and timers: in the ready queue, where they must not be twice
     armed = 1u << 8    // timers: a valid entry of the heap stands for it, and owns a reference

@@ -41,7 +41,9 @@ void TaskCore::step(Delivery&& delivery) {
             guard(go_on);
         } else {
             started = true;
-            own.count.bias();  // most tasks of a main() are made before the loop runs
+            // Most tasks of a main() are made before the loop runs. A maker that does not run it
+            // may just now count such a task as if the loop was still his.
+            if (!own.core->has_moved) own.count.bias();
             auto begin = [this] { static_cast<void>(Next(machine->start())); };
             guard(begin);
         }

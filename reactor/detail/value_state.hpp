@@ -84,14 +84,6 @@ struct ValueState : PromiseState {
         this->settle(PromiseStatus::value);
     }
 
-    /// The same for a pending one, by whoever gives his reference back with that; if it throws he
-    /// has it still.
-    template <class... A>
-    void set_and_drop(A&&... arguments) {
-        emplace(std::forward<A>(arguments)...);
-        this->settle_and_drop(PromiseStatus::value);
-    }
-
     template <class... A>
     void set_if(std::true_type, A&&... arguments) {
         set(std::forward<A>(arguments)...);

@@ -60,6 +60,25 @@ REACTOR_LOOP_TEST(a_stream_is_destroyed_in_its_own_callbacks) {
     BOOST_TEST(heard() == "gone");
 }
 
+// The report of a read that failed, and that nobody waits for, comes inside of the call.
+REACTOR_LOOP_TEST(a_stream_is_destroyed_by_the_report_of_its_dropped_read) {
+    std::size_t count = 0;
+    StreamPair ends(loop);
+    ends.feed("0123456789");
+    static_cast<void>(ends.stream.read_line());
+    loop.set_exception_handler([&](reactor::EventLoop&, const reactor::Report&) {
+        const Transport transport = ends.stream.transport();
+        transport.set_protocol(std::unique_ptr<Protocol>(new Counting(count)));
+        ends.stream = Stream();
+        transport.abort();
+        say("reported")();
+    });
+    loop.call_soon([&] { ends.stream.set_limit(1); });
+    loop.run_until_idle();
+    BOOST_TEST(heard() == "reported");
+    loop.set_exception_handler(nullptr);
+}
+
 REACTOR_LOOP_TEST(a_stream_is_destroyed_by_another_one_of_its_batch) {
     StreamPair first(loop), second(loop);
     Promise<std::string> reads[] = {first.stream.read(), second.stream.read()};

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <reactor/task.hpp>
+
 using reactor::EventLoop;
 using reactor::Promise;
 using reactor::StateError;
@@ -248,6 +250,32 @@ BOOST_AUTO_TEST_CASE(everything_else_is_refused_on_another_thread_while_the_loop
     loop.run_forever();
     stranger.join();
     BOOST_TEST(!p.done());
+}
+
+// The maker may still take the loop for his own when another thread begins to run it.
+BOOST_AUTO_TEST_CASE(a_task_is_shared_by_its_maker_and_the_thread_that_runs_its_loop) {
+    class Turns : public reactor::Task<int> {
+        reactor::Next start() override { return turn(); }
+        reactor::Next turn() { return ++turns_ == 100 ? finish(turns_) : yield(&Turns::turn); }
+        int turns_ = 0;
+    };
+    for (int round = 0; round < 50; ++round) {
+        EventLoop loop;
+        reactor::TaskHandle<int> task = loop.create_task<Turns>();
+        std::atomic<bool> ready{false};
+        std::thread runner([&loop, &ready] {
+            ready = true;
+            for (int i = 0; i < 110; ++i) loop.run_once(reactor::Duration::zero());
+        });
+        while (!ready) {
+        }
+        for (int i = 0; i < 200; ++i) {
+            const reactor::TaskHandle<int> copy = task;
+            static_cast<void>(copy);
+        }
+        runner.join();
+        BOOST_TEST(task.result() == 100);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_may_move_to_another_thread_between_runs) {
